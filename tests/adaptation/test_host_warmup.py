@@ -447,5 +447,5 @@ def test_after_a_look_in_vain_no_metric_is_looked_for_until_half_as_many_transit
     tuner, state = Tuner(1000, True), tuned(3)
     looks = [(100, 2.0, 1), (120, 2.0, 1), (149, 2.0, 1), (150, 2.0, 2), (160, 2.0, 2)]
     for seed, (transition, noise, times) in enumerate([*looks, (170, 20.0, 3)]):
-        state = tuner.looked_at(transition, 0, noisy(100, noise, seed), state)
+        state = tuner.examined(transition, 0, noisy(100, noise, seed), state)
         assert len(asked) == times, transition

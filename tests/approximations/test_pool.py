@@ -6,7 +6,7 @@ from tests.approximations.models import COVARIANCE, MEAN, check_moments, correla
 
 import kinetograph as kg
 from kinetograph.approximations.low_rank import LowRankNormal
-from kinetograph.approximations.pool import OTHERS, ROUND, Pool, fill, scouts
+from kinetograph.approximations.pool import OUTSIDE, ROUND, Pool, fill, scouts
 from kinetograph.optimizers.objective import Objective
 
 
@@ -18,13 +18,13 @@ def test_weights_are_those_of_the_mixture():
     model, mean, deviation, log_z = evidence()
     pool = Pool(Objective(model, True), 1)
     near, far = normal(mean, deviation), normal(mean + 1, deviation)
-    pool.add([(near, 300, 0), (far, 100, OTHERS)])
+    pool.add([(near, 300, 0), (far, 100, OUTSIDE)])
     pool.add([(near, 200, 0)])
     free = pool.free[:, 0]
     mixed = 5 / 6 * stats.norm(mean, deviation).pdf(free)
     mixed += 1 / 6 * stats.norm(mean + 1, deviation).pdf(free)
     np.testing.assert_allclose(pool.log_q, np.log(mixed), rtol=1e-10)
-    np.testing.assert_array_equal(pool.label, [0] * 300 + [OTHERS] * 100 + [0] * 200)
+    np.testing.assert_array_equal(pool.label, [0] * 300 + [OUTSIDE] * 100 + [0] * 200)
     assert len(np.unique(free)) == 600
     # The posterior is a part of the mixture, so control variates leave no error.
     np.testing.assert_allclose(pool.evidence([near]), (log_z, 0.0), atol=1e-9)

@@ -8,7 +8,7 @@ import pytest
 import kinetograph as kg
 from kinetograph import distributions
 from kinetograph.calls.argument_advice import COMPUTED, SETTINGS
-from kinetograph.calls.argument_names import OURS
+from kinetograph.calls.argument_names import WORDS_BY_PARAMETER
 from kinetograph.neural.options import OPTIONS
 from kinetograph.samplers.hyper import declared
 
@@ -94,13 +94,13 @@ def test_every_word_is_one_for_some_parameter():
         name for sampler in kg.samplers.__all__ for name in declared(getattr(kg.samplers, sampler))
     }
     ours |= {*OPTIONS, *kg.neural.EnsembleRegressor().get_params()}
-    assert set(OURS) <= ours, set(OURS) - ours
+    assert set(WORDS_BY_PARAMETER) <= ours, set(WORDS_BY_PARAMETER) - ours
     assert {own for several in COMPUTED.values() for own, _ in several} <= ours
     assert {own for settings in SETTINGS.values() for own in settings} <= ours
 
 
 def test_no_word_is_for_the_parameter_itself():
-    for own, words in OURS.items():
+    for own, words in WORDS_BY_PARAMETER.items():
         assert own not in words
         assert len(set(words)) == len(words), own
 

@@ -13,7 +13,7 @@ import kinetograph as kg
 from kinetograph.bits.draws import chain_key
 from kinetograph.graph.precision import x64
 from kinetograph.models.batch_order import batch_order
-from kinetograph.programs.engine import _block
+from kinetograph.programs.executables import lower_block
 from kinetograph.programs.program import Program
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
@@ -186,7 +186,7 @@ def test_no_batch_comes_from_the_host(order):
     """The compiled program of a block has the gather, and neither callbacks nor transfers."""
     noisy = kg.minibatch(MODEL, 5, order=order)
     with x64():
-        program = _block(Program(noisy, kg.samplers.SGLD(0.1), noisy.targets), None).compile()
+        program = lower_block(Program(noisy, kg.samplers.SGLD(0.1), noisy.targets), None).compile()
     text = program.as_text()
     assert "gather" in text or "dynamic-slice" in text
     assert not any(word in text for word in ("callback", "infeed", "outfeed", "host-transfer"))

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 import kinetograph as kg
-from kinetograph.neural.ingredients import make_sampler
 from kinetograph.neural.losses import LOSSES, loss
+from kinetograph.neural.sampler_options import make_sampler
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(40, 2))

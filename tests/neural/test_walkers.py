@@ -5,7 +5,7 @@ import pytest
 from tests.laws.helpers import assert_mean, ess
 
 import kinetograph as kg
-from kinetograph.neural.ingredients import make_sampler
+from kinetograph.neural.sampler_options import make_sampler
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(40, 2)) * [1.0, 0.1]

@@ -44,5 +44,5 @@ def test_bad_settings():
         kg.optimizers.ftrl(initial_accumulator=0.0)
     with pytest.raises(ValueError, match=r"power must be negative or 0, got 0.5"):
         kg.optimizers.ftrl(power=0.5)
-    with pytest.raises(TypeError, match="does not take a schedule"):
+    with pytest.raises(TypeError, match="must be a number, got a schedule"):
         kg.optimizers.ftrl(lambda step: 0.1)

@@ -9,7 +9,7 @@ from tests.runs.models import run, same_draws
 import kinetograph as kg
 from kinetograph.models.ancestral import rows
 from kinetograph.programs import engine, memory_cache
-from kinetograph.programs.memory_cache import HELD, MOST, CompiledProgram, find, hold
+from kinetograph.programs.memory_cache import MOST, PROGRAMS, CompiledProgram, find, hold
 from kinetograph.programs.pace import Pace
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
@@ -20,11 +20,11 @@ OPTIONS = {"draws": 10, "warmup": 10, "chains": 1, "sampler": kg.samplers.Random
 @pytest.fixture(autouse=True)
 def none_yet():
     """No program of another test, which would be removed."""
-    before = [(model, dict(held)) for model, held in HELD.items()]
-    HELD.clear()
+    before = [(model, dict(held)) for model, held in PROGRAMS.items()]
+    PROGRAMS.clear()
     yield
-    HELD.clear()
-    HELD.update(before)
+    PROGRAMS.clear()
+    PROGRAMS.update(before)
 
 
 def program() -> CompiledProgram:
@@ -36,7 +36,7 @@ def model(size: int = 2) -> kg.Model:
 
 
 def count() -> int:
-    return sum(map(len, HELD.values()))
+    return sum(map(len, PROGRAMS.values()))
 
 
 def test_the_programs_used_last_of_all_models_are_kept():
@@ -55,16 +55,16 @@ def test_the_bound_holds_within_a_model_too():
     made = model()
     for key in range(MOST + 5):
         hold(made, key, program())
-    assert [*HELD[made]] == [*range(5, MOST + 5)]
+    assert [*PROGRAMS[made]] == [*range(5, MOST + 5)]
 
 
 def test_runs_keep_no_more_programs_than_the_bound(monkeypatch):
     monkeypatch.setattr(memory_cache, "MOST", 1)
     models = [model(size) for size in (1, 2)]
     first, _ = (run(made, **OPTIONS) for made in models)
-    assert [len(HELD.get(made, {})) for made in models] == [0, 1]
+    assert [len(PROGRAMS.get(made, {})) for made in models] == [0, 1]
     assert same_draws(run(models[0], **OPTIONS), first)
-    assert [len(HELD.get(made, {})) for made in models] == [1, 0]
+    assert [len(PROGRAMS.get(made, {})) for made in models] == [1, 0]
 
 
 def test_a_program_goes_with_its_model():
@@ -80,7 +80,7 @@ def test_a_program_goes_with_its_model():
 def test_clear_cache_forgets_all_programs_and_a_run_after_it_draws_the_same():
     made = model()
     first, simulated = run(made, **OPTIONS), kg.simulate(made, draws=3, seed=1)
-    executable = weakref.ref(next(iter(HELD[made].values())))
+    executable = weakref.ref(next(iter(PROGRAMS[made].values())))
     point = made.log_prob([0.5, 1.0])
     assert count() == 1
     assert rows._compiled.cache_info().currsize > 0

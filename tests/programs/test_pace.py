@@ -93,7 +93,7 @@ def test_runs_of_expensive_gradients_look_up_often(monkeypatch):
     plain = run(gaussian(), draws=40, warmup=20, chain_method="threads")
     chain = kg.chain(gaussian(), seed=5, warmup=20)
     rows = chain.step(40)
-    clock = Clock(monkeypatch, 0.02, memory_cache.HELD[gaussian()])
+    clock = Clock(monkeypatch, 0.02, memory_cache.PROGRAMS[gaussian()])
     tree = run(gaussian(), draws=40, warmup=20, threads=1, chain_method="threads")
     assert len(clock.spent) > 20
     assert max(clock.spent) <= 30  # with the rest of a transition, or of a search

@@ -90,7 +90,7 @@ def test_energies_are_arviz_s():
     seen = selection.select_draws(tree)
     expected = arviz_stats.bfmi(tree)
     expected = getattr(expected, "dataset", expected)["energy"].values
-    np.testing.assert_allclose(seen.fractions, expected, rtol=0.01)
+    np.testing.assert_allclose(seen.e_bfmi, expected, rtol=0.01)
     [finding] = [f for f in seen.findings if f.kind == "energy"]
     assert "chains 1, 2" in finding.message
 

@@ -137,7 +137,7 @@ WRONG = {
     ),
     "in the order b, a there, a, b here": (kg.ModelError, made_up(unknowns='{"b": 3, "a": 1}')),
     "has no hyper_scale: give the complete results": (ValueError, made_up(scale=None)),
-    "hyper_scale has shape .3,. a chain, and .4,. is expected": (
+    "hyper_scale has shape .3,. for a chain, and .4,. is expected": (
         ValueError,
         made_up(scale=np.ones((2, 3))),
     ),

@@ -98,7 +98,7 @@ def test_standard_noise_has_the_type_of_the_position():
 def test_numbers_are_those_of_the_plain_cipher(dtype, count):
     """Two numbers of a block: the upper bits of words 0 and 2, in two halves of the array."""
     state, row = [1, 2, 3, 4, 5, 6], 7
-    numbers = partial(_numbers, made=unit, shape=(count,), dtype=np.dtype(dtype))
+    numbers = partial(_numbers, convert=unit, shape=(count,), dtype=np.dtype(dtype))
     with x64():
         got = jax.jit(numbers)(np.array(state, np.uint32), np.uint32(row))
     tag = int.from_bytes(b"nois", "big")

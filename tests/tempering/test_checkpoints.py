@@ -240,7 +240,7 @@ def test_another_run_is_refused(one, path, monkeypatch):
         temper(one, "parallel", store=path)
     with pytest.raises(kg.KinetographError, match=r"the data heights have other values"):
         temper(model((1.2, 0.7, 1.8)), "smc", store=path)
-    with pytest.raises(kg.KinetographError, match=r": the model or the sampler is another one"):
+    with pytest.raises(kg.KinetographError, match=r": the model or the sampler differs"):
         temper(model(scale=2.0), "smc", store=path)
     with pytest.raises(kg.KinetographError, match=r"targets: got \['mu', 'sd', 'ratio'\]"):
         temper(model(ratio=lambda mu, sd: mu / sd), "smc", store=path)
@@ -252,7 +252,7 @@ def test_another_run_is_refused(one, path, monkeypatch):
 def test_other_targets_of_the_same_name(path, monkeypatch):
     ratio, inverse = (model(it=of) for of in (lambda mu, sd: mu / sd, lambda mu, sd: sd / mu))
     stopped(monkeypatch, "smc", ratio, path, 1)
-    with pytest.raises(kg.KinetographError, match=r": the model or the sampler is another one"):
+    with pytest.raises(kg.KinetographError, match=r": the model or the sampler differs"):
         temper(inverse, "smc", store=path)
 
 

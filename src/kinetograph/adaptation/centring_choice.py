@@ -103,10 +103,10 @@ def best(
     now = np.argmin(np.abs(GRID[:, None] - c[..., None, :]), -2)
     least = _row(divergence, place)
     gains = _row(divergence, now) - least
-    known = np.isfinite(gains) & alone  # not for an element that has not moved
-    chosen = np.where(known, GRID[place], c).astype(c.dtype)
+    has_moved = np.isfinite(gains) & alone  # not for an element that has not moved
+    chosen = np.where(has_moved, GRID[place], c).astype(c.dtype)
     scale = np.exp(0.25 * _row(spread[..., 0, :, :] - spread[..., 1, :, :], place)).astype(c.dtype)
-    return chosen, scale, np.sum(np.where(known, gains, 0.0), -1), least
+    return chosen, scale, np.sum(np.where(has_moved, gains, 0.0), -1), least
 
 
 def _row(values: np.ndarray, place: np.ndarray) -> np.ndarray:
@@ -130,10 +130,10 @@ def _narrower(best_c: Any, spread: Any) -> Any:
 
 def _pooled(divergence: Any, parts: Sequence[slice]) -> Any:
     """The mean D of the elements of each unknown that have moved."""
-    moved = np.all(np.isfinite(divergence), -2, keepdims=True)
-    finite, pooled = np.where(moved, divergence, 0.0), divergence.copy()
+    has_moved = np.all(np.isfinite(divergence), -2, keepdims=True)
+    finite, pooled = np.where(has_moved, divergence, 0.0), divergence.copy()
     for part in parts:
         if part.stop - part.start > 1:
-            count = np.maximum(np.sum(moved[..., part], -1, keepdims=True), 1)
+            count = np.maximum(np.sum(has_moved[..., part], -1, keepdims=True), 1)
             pooled[..., part] = np.sum(finite[..., part], -1, keepdims=True) / count
     return pooled

@@ -44,8 +44,8 @@ def choose_forms(
             places = warmup.joint_places
             of_forms = np.full((*np.shape(transition), len(places)), np.inf)
             if centring is not None:
-                known = warmup.joint_forms >= 0
-                of_forms[..., known] = least[..., warmup.joint_forms[known]]
+                has_coordinates = warmup.joint_forms >= 0
+                of_forms[..., has_coordinates] = least[..., warmup.joint_forms[has_coordinates]]
             joint, hyper["joint"], scale, back = joint.judged(hyper["joint"], of_forms, transition)
             changes = np.broadcast_to(back[..., None], of_forms.shape)
             metric, hyper = restarted(metric, hyper, changes, scale, places)

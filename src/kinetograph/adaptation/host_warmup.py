@@ -170,9 +170,9 @@ class Tuner:
 
     def look(self, transition: int, gradients: int, tuned: Tuned) -> Tuned:
         """Examine the stored draws at a stop; returns the new tuning."""
-        return self.looked_at(transition, gradients, self.window(transition, tuned), tuned)
+        return self.examined(transition, gradients, self.window(transition, tuned), tuned)
 
-    def looked_at(
+    def examined(
         self,
         transition: int,
         gradients: int,

@@ -5,8 +5,8 @@
     late ... end       metric fixed, step size only
 
 The step size follows dual averaging throughout; sampling uses its average. Fractions and window
-lengths are the ones of nutpie (A. Seyboldt et al., arXiv:2603.18845, section 4). Between blocks the
-host sets the directions of the metric, and the forms of unknowns.
+lengths equal the values of nutpie (A. Seyboldt et al., arXiv:2603.18845, section 4). Between blocks
+the host sets the directions of the metric, and the forms of unknowns.
 """
 
 import math
@@ -208,7 +208,7 @@ def _stepped(
     """
     settled = (done == phases.late) & (step.count >= ENOUGH)
     step = jax.tree.map(partial(jnp.where, settled), step.steady, step)
-    moved = ~jnp.isnan(acceptance)
-    step = jax.tree.map(partial(jnp.where, moved), step.update(acceptance, target), step)
+    has_moved = ~jnp.isnan(acceptance)
+    step = jax.tree.map(partial(jnp.where, has_moved), step.update(acceptance, target), step)
     last = done + 1 >= phases.end
     return step, jnp.exp(jnp.where(last, step.log_average, step.log_step))

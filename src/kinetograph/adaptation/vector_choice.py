@@ -108,12 +108,12 @@ class VectorChoice(NamedTuple):
         worth = _worth(parts)
         first = alone & ~self.tried & (written > worth)
         back = alone & in_use & (written < used - WORSE)
-        again = alone & in_use & ~back & (used > worth)
-        takes, leaves = (x[..., None, :] for x in (first | again, back))
+        takes_again = alone & in_use & ~back & (used > worth)
+        takes, leaves = (x[..., None, :] for x in (first | takes_again, back))
         estimates = moments.information(parts).astype(information.dtype)
         new = np.where(takes, estimates, information)
         new = np.where(leaves, np.array([[-1.0], [0.0]], new.dtype), new)
-        changes = first | back | again
+        changes = first | back | takes_again
         any_change = np.any(changes, -1)
         # Draws in other coordinates tell nothing about those in use.
         state = VectorChoice(

@@ -199,12 +199,12 @@ class _Blocks:
                     gradient, state, at, value=-jnp.mean(terms), grad=gradient
                 )
                 change = change._replace(mean=scale * change.mean)
-                moved = jax.tree.map(lambda x, d: (x + factor * d).astype(x.dtype), at, change)
-                moved = jax.tree.map(lambda new, old: jnp.where(good, new, old), moved, at)
+                new_point = jax.tree.map(lambda x, d: (x + factor * d).astype(x.dtype), at, change)
+                new_point = jax.tree.map(lambda new, old: jnp.where(good, new, old), new_point, at)
                 after = jax.tree.map(
                     lambda new, old: jnp.where(good, new, old).astype(old.dtype), after, state
                 )
-                return (moved, after), (moved, terms, good, reports)
+                return (new_point, after), (new_point, terms, good, reports)
 
             state = jax.tree.map(jnp.asarray, state)
             (at, state), (path, terms, good, reports) = lax.scan(

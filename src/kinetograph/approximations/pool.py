@@ -38,7 +38,7 @@ from .pareto import efficiency, log_mean, smoothed
 from .paths import walk_paths
 from .results import log_densities, noise
 
-__all__ = ["OTHERS", "Pool", "PoolWeights", "fill", "scouts"]
+__all__ = ["OUTSIDE", "Pool", "PoolWeights", "fill", "scouts"]
 
 Law = LowRankNormal | LowRankStudent
 
@@ -47,7 +47,7 @@ FITS = 5  # greatest number of rounds after the first
 SPREAD, DEGREES = 1.5, 3  # of Student distributions
 SCOUTS = 9  # paths from random points
 GOOD_K, GOOD_EFFICIENCY = 0.5, 0.35  # weights at least as good need no further round
-OTHERS = -1  # label of distributions that do not belong to the approximation
+OUTSIDE = -1  # label of distributions that do not belong to the approximation
 _KEYS = 2**20  # first chain number of the random numbers for pools
 _ROWS_A_NUMBER = 5  # effective draws that each row of a fitted covariance needs
 
@@ -84,18 +84,18 @@ class Pool:
         self._parts: list[_PoolPart] = []
         self._added = 0
 
-    def add(self, wanted: Sequence[tuple[Law, int, int]]) -> None:
+    def add(self, requests: Sequence[tuple[Law, int, int]]) -> None:
         """Add draws: the given number of each distribution, with a label.
 
         A distribution may be in the pool already.
         """
         rows = []
-        for law, count, _ in wanted:
+        for law, count, _ in requests:
             key = chain_key(self.seed, _KEYS + self._added)
             rows.append(law.draws(noise(key, count, law.width)))
             self._added += 1
         free = np.concatenate(rows)
-        for law, count, label in wanted:
+        for law, count, label in requests:
             part = next((part for part in self._parts if part.law is law), None)
             if part is None:
                 part = _PoolPart(law, label, 0, law.log_density(self.free))
@@ -104,7 +104,7 @@ class Pool:
         for part in self._parts:
             part.log_q = np.concatenate([part.log_q, part.law.log_density(free)])
         self.free = np.concatenate([self.free, free])
-        labels = [np.full(count, label) for _, count, label in wanted]
+        labels = [np.full(count, label) for _, count, label in requests]
         self.label = np.concatenate([self.label, *labels])
         densities = log_densities(self.objective.model, free)
         self.log_density = np.concatenate([self.log_density, densities])
@@ -192,10 +192,10 @@ def fill(
     first: list[tuple[Law, int, int]] = []
     for law, label in laws:
         wide = LowRankStudent(law, 2 * SPREAD, DEGREES)
-        first += [(law, share * 5 // 8, label), (wide, share // 8, OTHERS)]
+        first += [(law, share * 5 // 8, label), (wide, share // 8, OUTSIDE)]
     for law in scout_laws:
         wide = LowRankStudent(law, 2 * SPREAD, DEGREES)
-        first += [(law, scout_share // 8, OTHERS), (wide, scout_share // 8, OTHERS)]
+        first += [(law, scout_share // 8, OUTSIDE), (wide, scout_share // 8, OUTSIDE)]
     pool.add(first)
     for round_number in range(FITS + 1):
         weights = pool.weights
@@ -205,7 +205,7 @@ def fill(
             break
         wide = LowRankStudent(fitted, SPREAD, DEGREES)
         more = [(law, share // 4, label) for law, label in laws]
-        pool.add([(fitted, size // 4, OTHERS), (wide, size // 2, OTHERS), *more])
+        pool.add([(fitted, size // 4, OUTSIDE), (wide, size // 2, OUTSIDE), *more])
     if round_number:
         pool = pool.drawn_again()
         weights = pool.weights

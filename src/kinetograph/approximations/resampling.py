@@ -23,7 +23,7 @@ from ..graph.source import warn_user
 from ..optimizers.objective import Objective
 from .low_rank import LowRankNormal
 from .pareto import ApproximationWarning, trusted
-from .pool import OTHERS, Pool, PoolWeights, fill
+from .pool import OUTSIDE, Pool, PoolWeights, fill
 from .results import noise, targets_at
 
 __all__ = ["DOUBLINGS", "EFFICIENT", "MEAN_ERROR", "SD_ERROR", "Judged", "judge", "picked"]
@@ -86,7 +86,7 @@ def judge(
         errors = _target_errors(objective, pool, weights)
     log_z, error = pool.evidence(list(laws.values()))
     resampled = weights.k < NO_MEAN
-    from_approximation = pool.label != OTHERS
+    from_approximation = pool.label != OUTSIDE
     indices = picked(
         weights.weight if resampled else from_approximation / from_approximation.sum(),
         key,

@@ -102,8 +102,8 @@ def as_tree(
         return values.reshape(chains, -1, *values.shape[1:])
 
     named = zip(model.target_names, model.targets, targets_at(objective, free), strict=True)
-    kept = {name: (node, by_chain(values)) for name, node, values in named}
-    group = as_group(model, kept, lead)
+    named_draws = {name: (node, by_chain(values)) for name, node, values in named}
+    group = as_group(model, named_draws, lead)
     by_name = _unknowns_at(model, free).items()
     unknowns = {name: (node, by_chain(values[0])) for name, (node, values) in by_name}
     labels = {"chain": np.arange(chains), "draw": np.arange(len(free) // chains)}

@@ -25,8 +25,8 @@ from ..graph.node import Node, Placeholder
 from ..graph.operations.operands import BAD_KINDS
 from ..graph.precision import FLOAT32, float_dtype
 from ..graph.source import place_text
-from ..graph.suggestions import meant
-from .identity import Same
+from ..graph.suggestions import did_you_mean
+from .identity import ByIdentity
 
 __all__ = ["Arguments", "Parameters", "static_hint"]
 
@@ -102,7 +102,7 @@ class Parameters:
         except TypeError as error:
             unknown = next((word for word in kwargs if word not in self.names), None)
             if unknown is not None and inspect.Parameter.VAR_KEYWORD not in self._kinds:
-                near = meant(unknown, self.names, str)
+                near = did_you_mean(unknown, self.names, str)
                 reason = f"unknown parameter {unknown}{place_text()}{near}"
                 parameters = [name for name in self.names if name != "self"]
                 takes = f"{'' if near else '.'} It takes {', '.join(parameters) or 'nothing'}"
@@ -352,7 +352,7 @@ def _identity(value: Any) -> tuple[Any, ...]:
     try:
         hash(value)
     except TypeError:
-        value = Same(value)
+        value = ByIdentity(value)
     return (kind, value)
 
 
@@ -366,6 +366,6 @@ def _in_words(token: Iterable[Any]) -> str:
         return f"shape {first} {parts[0]}"
     if issubclass(first, tuple):
         return f"{first.__name__} of {len(parts)}"
-    value = parts[0].value if isinstance(parts[0], Same) else parts[0]
+    value = parts[0].value if isinstance(parts[0], ByIdentity) else parts[0]
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

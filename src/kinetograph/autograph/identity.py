@@ -2,10 +2,10 @@
 
 from typing import Any
 
-__all__ = ["Same"]
+__all__ = ["ByIdentity"]
 
 
-class Same:
+class ByIdentity:
     """A wrapper that is equal only to wrappers of the same object.
 
     It holds the object, so that its identity is not reused.
@@ -15,7 +15,7 @@ class Same:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and other.value is self.value
+        return isinstance(other, ByIdentity) and other.value is self.value
 
     def __hash__(self) -> int:
         return id(self.value)

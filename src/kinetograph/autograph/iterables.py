@@ -180,9 +180,9 @@ def joined(
     def at(i: Array) -> Any:
         return make(tuple(part.at(i) for part in parts))
 
-    def done(taken: Any) -> None:
+    def done(count: Any) -> None:
         for end in ends:
-            end(taken)
+            end(count)
 
     if not isinstance(length, int) or any(part.xs is None for part in parts):
         return Rows(length, at, early_exit=early_exit, done=done)

@@ -13,7 +13,7 @@ __all__ = ["chain_key", "normals", "source", "uniforms", "words"]
 
 _WORDS = np.uint32(0x776F7264)  # "word": separates these words from all draws through a sub-key
 _OPEN = 2.0**-54  # moves [0, 1) to (0, 1)
-_LARGEST = 1.0 - 2.0**-53  # the sum with it rounds to 1
+_LARGEST = 1.0 - 2.0**-53  # the largest result: the sum with _OPEN may round to 1
 
 
 def chain_key(seed: Seed, index: int) -> np.ndarray:

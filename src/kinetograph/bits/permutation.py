@@ -58,11 +58,11 @@ def permuted(keys: Any, places: Any, count: int) -> Any:
     def outside(x: Any) -> Any:
         return jnp.any(x >= np.uint32(count))
 
-    def again(x: Any) -> Any:
+    def next_places(x: Any) -> Any:
         return jnp.where(x >= np.uint32(count), all_rounds(x), x)
 
     first = all_rounds(jnp.asarray(places, np.uint32))
-    return first if columns * lines == count else lax.while_loop(outside, again, first)
+    return first if columns * lines == count else lax.while_loop(outside, next_places, first)
 
 
 def _hash(x: Any) -> Any:

@@ -258,10 +258,10 @@ SETTINGS = {
     },
 }
 # Advice on words whose subject belongs to another function; {0} is the function called.
-_SEEN = "data are given by kg.observe(data, kg.{0}(...))"
+_DATA_BY_OBSERVE = "data are given by kg.observe(data, kg.{0}(...))"
 _START = "give the starting values of chains by kg.mcmc(..., initial={{...}})"
 REMARKS = {
-    **dict.fromkeys(("observed", "obs", "data"), _SEEN),
+    **dict.fromkeys(("observed", "obs", "data"), _DATA_BY_OBSERVE),
     "dims": "dims are named where arrays are made, as in kg.data(values, dims=...)",
     "transform": (
         "constraints belong to variables such as x = kg.ordered_variable(...), which get a prior "

@@ -1,11 +1,11 @@
 """Argument names of other libraries, and the parameters here.
 
-The libraries are PyMC, NumPyro, TFP, Stan, BUGS, greta, SciPy, torch and scikit-learn. `OURS` lists
-for each parameter of kinetograph the names in other libraries; `WORDS` is the inverse. If a name
-means several parameters, the first that the function has is suggested.
+The libraries are PyMC, NumPyro, TFP, Stan, BUGS, greta, SciPy, torch and scikit-learn.
+`WORDS_BY_PARAMETER` has for each parameter of kinetograph the names in other libraries; `WORDS` is
+the inverse. If a name means several parameters, the first that the function has is suggested.
 """
 
-__all__ = ["OURS", "SPREAD", "STEPS", "WORDS"]
+__all__ = ["SPREAD", "STEPS", "WORDS", "WORDS_BY_PARAMETER"]
 
 _PLACE = "loc mean median mu"
 SPREAD = "scale sd sigma std stddev stdev standard_deviation"
@@ -133,7 +133,7 @@ RUNS = {
     "width": "w",
     "walkers": "n_walkers num_walkers nwalkers",
 }
-OTHERS = {
+GENERAL = {
     "text": "formula",
     "learning_rate": "alpha eta lr step_size stepsize",
     "b1": "beta1 beta_1",
@@ -218,11 +218,12 @@ STEPS = (
     *("n_steps", "num_epochs", "num_iter", "num_samples", "num_steps", "steps"),
 )
 
-OURS: dict[str, tuple[str, ...]] = {}
+WORDS_BY_PARAMETER: dict[str, tuple[str, ...]] = {}
 WORDS: dict[str, tuple[str, ...]] = {}
-for _table in (NETWORKS, OTHERS, RUNS, DISTRIBUTIONS):
+for _table in (NETWORKS, GENERAL, RUNS, DISTRIBUTIONS):
     for _name, _text in _table.items():
-        OURS[_name] = (*OURS.get(_name, ()), *(word for word in _text.split() if word != _name))
-for _name, _words in OURS.items():
-    for _word in _words:
+        _words = (word for word in _text.split() if word != _name)
+        WORDS_BY_PARAMETER[_name] = (*WORDS_BY_PARAMETER.get(_name, ()), *_words)
+for _name, _others in WORDS_BY_PARAMETER.items():
+    for _word in _others:
         WORDS[_word] = (*WORDS.get(_word, ()), _name)

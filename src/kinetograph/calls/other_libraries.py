@@ -6,7 +6,7 @@ Keys are written without capitals and underscores.
 __all__ = ["ELSEWHERE"]
 
 # Names in other libraries, by the name here. Each distribution adds its own to `ELSEWHERE`.
-_OTHERS = {
+_WORDS_BY_FUNCTION = {
     "kg.advi(model) or kg.pathfinder(model)": (
         "autodiagonalnormal autonormal fit fitsurrogateposterior meanfield steinvi svgd svi "
         "traceelbo traceenumelbo variational vb"
@@ -283,6 +283,8 @@ _ADVICE = {
     ),
 }
 ELSEWHERE = {
-    word: f"here it is {name}" for name, words in _OTHERS.items() for word in words.split()
+    word: f"here it is {name}"
+    for name, words in _WORDS_BY_FUNCTION.items()
+    for word in words.split()
 }
 ELSEWHERE |= {word: advice for advice, words in _ADVICE.items() for word in words.split()}

@@ -12,7 +12,7 @@ from typing import Any
 from ..graph.array import Array
 from ..graph.hooks import ON_ERROR
 from ..graph.source import is_own, place_text
-from ..graph.suggestions import closest, meant
+from ..graph.suggestions import closest, did_you_mean
 from ..graph.value_texts import brief, in_words
 from .argument_advice import (
     COMPUTED,
@@ -26,6 +26,7 @@ from .argument_advice import (
 )
 from .argument_names import WORDS
 from .library_errors import retold, shortened
+from .model_arguments import exchanged_arguments, is_model, model_first, name_in_model
 from .same_names import renamed, same_names_of, with_given_names
 
 __all__ = ["answer", "check_options", "no_parameter"]
@@ -63,9 +64,9 @@ def answer(
         return f"{name}: {twice}{place_text()}; give one of them"
     message = _answer(function, name, bound, values, named)
     if message is None and isinstance(error, TypeError):
-        message = _exchanged(function, name, values)
+        message = exchanged_arguments(function, name, values)
     if message is None and isinstance(error, TypeError) and values:
-        message = _model_first(function, name, values, named)
+        message = model_first(function, name, values, named)
     if message is None and isinstance(error, TypeError):
         message = _not_of_targets(function, name, named)
     if message is not None:
@@ -125,7 +126,7 @@ def _answer(
                 advice = _of_object(values[0], function, word, ()) if bound else ""
                 if advice and not _hint(title, word, names):
                     return f"{title}: unknown parameter {word}{place_text()}; {advice}"
-                if (whole := _of_model(word, positional)) is not None:
+                if (whole := name_in_model(word, positional)) is not None:
                     return f"{title}: unknown parameter {word}{place_text()}; {whole}"
                 variadic = next(
                     (p.name for p in call_parameters if p.kind is Parameter.VAR_POSITIONAL), ""
@@ -155,48 +156,6 @@ def _answer(
     return _missing(title, call_parameters, positional, named)
 
 
-def _of_model(word: str, values: tuple[Any, ...]) -> str | None:
-    """Advice on a keyword that is a name in the model."""
-    for model in filter(_is_model, values[:1]):
-        if word in map(model.name, model.data):
-            return f"{word} is data of the model: write model.set_data({word}=...) before the call"
-        if word in model.names:
-            return f"{word} is an unknown of the model: kg.do(model, {word}=...) gives it a value"
-    return None
-
-
-def _model_first(
-    function: Callable[..., Any], title: str, values: tuple[Any, ...], named: Mapping[str, Any]
-) -> str | None:
-    """The message for a model behind other arguments, or None."""
-    expected = [*signature(function).parameters]
-    if _is_model(values[0]) or not any(map(_is_model, values)) or expected[:1] != ["model"]:
-        return None
-    others = [value for value in values if not _is_model(value)]
-    texts = ["model"]
-    for value in others:
-        kinds = ["k", "draws"] if isinstance(value, int) else ["sampler"] * _is_a(value, "Sampler")
-        kind = next((kind for kind in kinds if kind in expected), "")
-        texts.append(f"{kind}={value}" if type(value) is int else kind or "...")
-    texts += [f"{name}={value if type(value) is int else '...'}" for name, value in named.items()]
-    return f"{title}: the model comes first{place_text()}; write kg.{title}({', '.join(texts)})"
-
-
-def _exchanged(function: Callable[..., Any], title: str, values: tuple[Any, ...]) -> str | None:
-    """The message for an exchanged model and results, or None."""
-    kinds = ["results" if hasattr(v, "subtree") else _is_model(v) and "model" for v in values[:2]]
-    if {*kinds} != {"model", "results"}:
-        return None
-    names = [*signature(function).parameters][:2]
-    expected = ["results" if name == "tree" else name for name in names]
-    if expected != kinds[::-1]:
-        return None
-    return (
-        f"{title}: the arguments are the wrong way round{place_text()}; write "
-        f"kg.{title}({', '.join(expected)})"
-    )
-
-
 def _of_object(
     holder: Any, function: Callable[..., Any], word: str, values: tuple[Any, ...]
 ) -> str:
@@ -207,14 +166,6 @@ def _of_object(
     """
     advise = getattr(type(holder), "_advice_on_call", None)
     return "" if advise is None else str(advise(holder, function.__name__, word, values))
-
-
-def _is_model(value: Any) -> bool:
-    return _is_a(value, "Model")
-
-
-def _is_a(value: Any, kind: str) -> bool:
-    return any(base.__name__ == kind for base in type(value).__mro__)
 
 
 def _positional_only(call_signature: Signature) -> list[str]:
@@ -281,7 +232,7 @@ def no_parameter(
     `names` are the keywords that the function takes, and `variadic` is the name of its parameter
     for any number of positional values. `same_names` are other names of its parameters.
     """
-    hint = _hint(title, word, names) or meant(word, same_names, str)
+    hint = _hint(title, word, names) or did_you_mean(word, same_names, str)
     if variadic and variadic in (word, *WORDS.get(word, ())):
         hint = f"; the {variadic} are given by position, one after the other"
     listed = f"{'' if hint.endswith('?') else '.'} It takes {', '.join(names) or 'nothing'}"
@@ -423,7 +374,7 @@ def _missing(
     )
     if title in OF_MISSING and missing != ["X"]:  # a method of the same name takes rows X
         takes = f"; {OF_MISSING[title]}"
-    if missing == ["results"] and _is_model(values[0]) and title not in OF_MISSING:
+    if missing == ["results"] and is_model(values[0]) and title not in OF_MISSING:
         takes = f"; write kg.{title}(model, results) with the results of kg.mcmc(model)"
     if missing == ["results"] and hasattr(values[0], "subtree"):
         return f"{title}: the model is missing{place_text()}; write kg.{title}(model, results)"

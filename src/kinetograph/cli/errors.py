@@ -118,10 +118,10 @@ def _usage(error: click.UsageError) -> str:
             return f"{_sentence(error.message)}; here it is {here[0]}"
     unknown = re.match(r"No such command '(.+)'", error.message)
     if unknown and error.ctx is not None and isinstance(error.ctx.command, click.Group):
-        from ..graph.suggestions import meant
+        from ..graph.suggestions import did_you_mean
 
         names = error.ctx.command.list_commands(error.ctx)
-        return f"{_sentence(error.message)}{meant(unknown[1], names)}"
+        return f"{_sentence(error.message)}{did_you_mean(unknown[1], names)}"
     return _sentence(error.format_message())
 
 

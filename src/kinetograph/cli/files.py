@@ -21,8 +21,8 @@ def check_target(path: Path, suffixes: tuple[str, ...]) -> Path:
     """
     if path.suffix not in suffixes:
         *first_suffixes, last = suffixes
-        wanted = f"{', '.join(first_suffixes)} or {last}" if first_suffixes else last
-        raise InputError(f"{path}: the name must end in {wanted}")
+        endings = f"{', '.join(first_suffixes)} or {last}" if first_suffixes else last
+        raise InputError(f"{path}: the name must end in {endings}")
     if path.is_dir():
         raise InputError(f"{path} is a folder")
     path = path.resolve()

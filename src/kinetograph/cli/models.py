@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from ..runs.signals import Terminated, stoppable
 from .errors import InputError, print_traceback
 
@@ -140,7 +140,7 @@ def _choose(
     names = ", ".join(models) or "none"
     if name is not None:
         if name not in namespace:
-            hint = meant(name, models, str)
+            hint = did_you_mean(name, models, str)
             raise InputError(f"{path} has no variable {name}; its models: {names}{hint}")
         value = namespace[name]
         if isfunction(value):

@@ -184,8 +184,8 @@ def _text(table: Any, style: str) -> str:
 
 
 def _count(tree: Any) -> str:
-    wanted = int(tree.attrs["draws"])
-    return f"{_draw_count(tree)}{f' of {wanted}' if wanted >= 0 else ''} draws of each chain"
+    requested = int(tree.attrs["draws"])
+    return f"{_draw_count(tree)}{f' of {requested}' if requested >= 0 else ''} draws of each chain"
 
 
 def _draw_count(tree: Any) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from .errors import InputError
 
 __all__ = ["SAMPLERS", "ChainsType", "DrawsType", "SamplerName", "make_sampler", "make_until"]
@@ -32,7 +32,7 @@ class SamplerName(click.ParamType):
         names = {each.lower(): each for each in SAMPLERS}
         if value.lower() in names:
             return names[value.lower()]
-        hint = meant(value, SAMPLERS, str) or "."
+        hint = did_you_mean(value, SAMPLERS, str) or "."
         name, bracket, _ = value.partition("(")
         if bracket and name.lower() in names:
             self.fail(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from .errors import InputError, note
 from .outcome import format_option, print_summary
 from .results import open_results, reading
@@ -26,9 +26,9 @@ def summary(path: Path, names: tuple[str, ...], style: str) -> None:
     posterior = tree["posterior"].dataset
     for name in names:
         if name not in posterior.data_vars:
-            known = ", ".join(map(str, posterior.data_vars))
-            hint = meant(name, map(str, posterior.data_vars), str)
-            raise InputError(f"{path} holds no {name}; it holds {known}{hint}")
+            variables = ", ".join(map(str, posterior.data_vars))
+            hint = did_you_mean(name, map(str, posterior.data_vars), str)
+            raise InputError(f"{path} holds no {name}; it holds {variables}{hint}")
     if not posterior.sizes["draw"]:
         raise InputError(f"{path} holds no draws")
     from ..results.diagnosis import diagnose

@@ -139,8 +139,8 @@ class Dataset:
         """The elements in random order; every pass has a new order.
 
         All n! orders are equally likely. Each loop over the dataset takes one draw of the random
-        stream, so a compiled function uses new orders in every call. Its first orders are the ones
-        of the first loop in plain Python.
+        stream, so a compiled function uses new orders in every call. Its first orders equal the
+        orders of the first loop in plain Python.
 
         Parameters
         ----------

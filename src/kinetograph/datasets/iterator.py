@@ -51,14 +51,14 @@ class DatasetIterator:
         opened, length = self._opened, self._length
         remaining = None if length is None else length - start
 
-        def done(taken: Any) -> None:
+        def done(count: Any) -> None:
             if self._position.node is not before:
                 raise StagingError(
                     f"the {self._text} is advanced in the body of a loop over itself"
                     f"{place_text()}; take all elements by next() in a `while` loop, or loop over "
                     "batches of the dataset"
                 )
-            self._position.assign(start + taken)
+            self._position.assign(start + count)
 
         def at(i: Array) -> Any:
             return opened.pick(Numbers(start + i))

@@ -98,12 +98,12 @@ class Graph:
 
         def at(numbers: Numbers) -> Any:
             start = Array(as_node(numbers.first))
-            known = Array(window.node)
+            window_array = Array(window.node)
             # The new window must not be computed from the old one: XLA would copy the old window in
             # every trip.
             indices = cond(
                 start == Array(first.node),
-                lambda: known,
+                lambda: window_array,
                 lambda: _table(order, start + np.arange(count)),
             )
             window.assign(indices)

@@ -62,7 +62,7 @@ def draw(source: Source, rho: Any, sd: Any, constant: Any, init_mean: Any, init_
     return nan_unless(valid[..., None], value)
 
 
-def _check(rho: Node, *others: Node) -> None:
+def _check(rho: Node, *arguments: Node) -> None:
     if not rho.shape[-1]:
         raise ShapeError(
             f"ar: rho needs at least one coefficient, got shape {rho.shape}{place_text()}"

@@ -38,11 +38,11 @@ def _terms(x: Any, size: Any, alpha: Any, beta: Any) -> tuple[Any, ...]:
     # The sum does not depend on the probabilities. With these no term is large; for the
     # derivative they are constants.
     p, q = lax.stop_gradient(a / n), lax.stop_gradient(b / n)
-    known = sum(log_binomial(x, size - x, p, q))
+    binomial_terms = sum(log_binomial(x, size - x, p, q))
     prior = sum(log_binomial(alpha, beta, p, q))
     both = sum(log_binomial(a, b, p, q))
     odds = jnp.log(alpha) + jnp.log(beta) - jnp.log(alpha + beta)
-    return (known + prior - both + odds + jnp.log(n) - jnp.log(a) - jnp.log(b),)
+    return (binomial_terms + prior - both + odds + jnp.log(n) - jnp.log(a) - jnp.log(b),)
 
 
 def _small_terms(x: Any, size: Any, alpha: Any, beta: Any) -> tuple[Any, ...]:

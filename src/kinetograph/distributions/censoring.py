@@ -108,8 +108,8 @@ def censor(
             f"one{place_text()}"
         )
     support = family.support(*nodes)
-    moved = (within_support(support, side, bound) for side, bound in bounds.items())
-    return censored(family, tuple(bounds)), (*nodes, *moved)
+    inner_bounds = (within_support(support, side, bound) for side, bound in bounds.items())
+    return censored(family, tuple(bounds)), (*nodes, *inner_bounds)
 
 
 def _are_flags(family: Family, bound: Data) -> bool:

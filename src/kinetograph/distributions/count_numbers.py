@@ -40,7 +40,9 @@ _DOUBLE = np.dtype(np.float64)
 _RESTS = [math.lgamma(k + 1) - (k * math.log(k) if k else 0) + k for k in range(16)]
 
 
-def search(source: Source, wanted: Any, first: Any, ratio: Callable[[Any], Any], mean: Any) -> Any:
+def search(
+    source: Source, needs_search: Any, first: Any, ratio: Callable[[Any], Any], mean: Any
+) -> Any:
     """The first k whose cumulative probability is above u.
 
     P(0) is `first` and P(k + 1) / P(k) is `ratio`. The search ends at the latest when further terms
@@ -58,7 +60,7 @@ def search(source: Source, wanted: Any, first: Any, ratio: Callable[[Any], Any],
             _, number, count, term, total = state
             # If u is not beyond k, it is not beyond any later number.
             for k in (number + i for i in range(_TURNS)):
-                continued = wanted & beyond(u, k, term, total)
+                continued = needs_search & beyond(u, k, term, total)
                 count = count + continued
                 term = term * ratio(k)
                 total = total + term
@@ -67,7 +69,7 @@ def search(source: Source, wanted: Any, first: Any, ratio: Callable[[Any], Any],
         start = (jnp.bool_(True), jnp.float64(0), zero, zero + first, zero + first)
         return lax.while_loop(lambda state: state[0], step, start)[2]
 
-    return lax.cond(jnp.any(wanted), search, lambda: jnp.zeros(source.shape, _DOUBLE))
+    return lax.cond(jnp.any(needs_search), search, lambda: jnp.zeros(source.shape, _DOUBLE))
 
 
 def transformed(source: Source, attempt: Any) -> tuple[Any, Any, Any]:

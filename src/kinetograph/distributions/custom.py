@@ -26,10 +26,10 @@ from .parameter import Parameter
 from .support import REAL, Interval, Support, WholeNumbers
 from .variable import distribute
 
-__all__ = ["OWN", "CustomFamily", "distribution"]
+__all__ = ["CUSTOM_FAMILIES", "CustomFamily", "distribution"]
 
 # The keys are random, so that no compiled program of another process matches them.
-OWN: dict[str, Family] = {}
+CUSTOM_FAMILIES: dict[str, Family] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ def distribution(
         draw=None if draw is None else _drawing(draw, title, place_text()),
         key=f"{title} {secrets.token_hex(8)}",
     )
-    OWN[family.key] = family
+    CUSTOM_FAMILIES[family.key] = family
     _support(support, discrete, title)  # raises its errors in this line
     defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
     names = [p.name for p in parameters]
@@ -190,14 +190,14 @@ def _parameters(function: Callable[..., Any], title: str) -> list[inspect.Parame
 
 
 def _check_draw(draw: Any, title: str, names: list[str]) -> None:
-    """Refuse a function that does not take what draws are given.
+    """Refuse a function that takes other arguments than draws.
 
-    These are a key, a shape and the parameters.
+    Draws take a key, a shape and the parameters.
 
     Raises
     ------
     TypeError
-        If `draw` is not a function, or takes other arguments or the same in another order.
+        If `draw` is not a function, or takes other arguments, or these in another order.
     """
     expected = ["key", "shape", *names]
     text = f"draw({', '.join(expected)})"
@@ -210,18 +210,18 @@ def _check_draw(draw: Any, title: str, names: list[str]) -> None:
         signature = inspect.signature(draw)
     except (TypeError, ValueError):  # a function in C
         return
-    taken = list(signature.parameters)
-    wrong = sorted(taken) == sorted(expected) and taken != expected
+    parameters = list(signature.parameters)
+    wrong = sorted(parameters) == sorted(expected) and parameters != expected
     try:
         signature.bind(*expected)
     except TypeError:
         wrong = True
-    wrong = wrong or taken[:1] == ["shape"] or taken[1:2] in (["key"], ["rng"])
+    wrong = wrong or parameters[:1] == ["shape"] or parameters[1:2] in (["key"], ["rng"])
     if wrong:
         raise TypeError(
             f"distribution: the draw of {title} is called as {text}, with a JAX key, the shape of "
             f"the numbers, and the parameters in the order of the log density{place_text()}, but "
-            f"it is a function of {', '.join(taken) or 'nothing'}{written_at(draw)}"
+            f"it is a function of {', '.join(parameters) or 'nothing'}{written_at(draw)}"
         )
 
 
@@ -248,7 +248,7 @@ def _terms(
     def terms(x: Any, *parameters: Any) -> tuple[Any, ...]:
         density = _density(log_density, f"the log density of {title}", place, x, *parameters)
         batch = jnp.shape(x)[: jnp.ndim(x) - event_ndim]
-        if density.shape == batch:  # it may leave out the shapes of parameters
+        if density.shape == batch:  # it does not depend on the parameters of this shape
             return (density,)
         expected = jnp.broadcast_shapes(batch, *map(jnp.shape, parameters))
         if density.shape != expected:

@@ -173,11 +173,11 @@ def declared(
     return declare
 
 
-def _by_word(name: str, same: Mapping[str, str], taken: tuple[str, ...]) -> dict[str, str]:
+def _by_word(name: str, same: Mapping[str, str], parameters: tuple[str, ...]) -> dict[str, str]:
     """Other libraries' names of parameters, with the names here."""
     pairs = [(word, parameter) for parameter, words in same.items() for word in words.split()]
     same_names = dict(pairs)
-    wrong = {*same} - {*taken} | {*same_names} & {*taken}
+    wrong = {*same} - {*parameters} | {*same_names} & {*parameters}
     if wrong or len(same_names) < len(pairs):
         raise ValueError(f"{name}: other names for parameters that clash: {wrong or pairs}")
     return same_names

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from ..graph.errors import KinetographError
 from ..graph.saving.document import keyed
 from .censoring import Censored, censored, interval_censored
-from .custom import OWN, CustomFamily
+from .custom import CUSTOM_FAMILIES, CustomFamily
 from .family import FAMILIES, Family
 from .increasing import Increasing, increasing
 from .joint import Joint, joint
@@ -41,7 +41,7 @@ def family_of(key: str) -> Family:
     KeyError
         If there is no such family.
     """
-    family = FAMILIES.get(key) or OWN.get(key)
+    family = FAMILIES.get(key) or CUSTOM_FAMILIES.get(key)
     if family is not None:
         return family
     kind, opened, rest = key.partition("(")
@@ -65,7 +65,7 @@ def _split(text: str) -> Iterator[str]:
 
 
 def _written(family: Family) -> str:
-    for key, own_family in OWN.items():
+    for key, own_family in CUSTOM_FAMILIES.items():
         if key in family.key:
             raise KinetographError(
                 f"the distribution {own_family.name} was made by kg.distribution from functions "

@@ -16,7 +16,7 @@ from ..graph.source import place_text
 from .declaration import declared
 from .family import Family
 from .gamma_numbers import log_gamma
-from .moments import Moments, others
+from .moments import Moments, sums_of_others
 from .parameter import Parameter
 from .support import POSITIVE, Simplex, known_one
 
@@ -70,7 +70,7 @@ def draw(source: Source, alpha: Any) -> Any:
 def _moments(alpha: Any, event: tuple[int, ...]) -> Moments:
     total = jnp.sum(alpha, -1, keepdims=True)
     mean = alpha / total
-    return mean, mean * (others(alpha) / total) / (total + 1.0)
+    return mean, mean * (sums_of_others(alpha) / total) / (total + 1.0)
 
 
 DIRICHLET = Family(

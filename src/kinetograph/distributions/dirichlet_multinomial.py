@@ -16,7 +16,7 @@ from .dirichlet import check_concentrations
 from .family import Family
 from .gamma_numbers import log_gamma
 from .generator import WHOLE
-from .moments import Moments, others
+from .moments import Moments, sums_of_others
 from .multinomial import draw as draw_multinomial
 from .parameter import Parameter, whole
 from .support import POSITIVE, Support, Totals
@@ -69,7 +69,7 @@ def draw(source: Source, size: Any, alpha: Any) -> Any:
 def _moments(size: Any, alpha: Any, event: tuple[int, ...]) -> Moments:
     total, size = jnp.sum(alpha, -1, keepdims=True), size[..., None]
     mean = size * (alpha / total)
-    return mean, mean * (others(alpha) / total) * ((total + size) / (total + 1.0))
+    return mean, mean * (sums_of_others(alpha) / total) * ((total + size) / (total + 1.0))
 
 
 DIRICHLET_MULTINOMIAL = Family(

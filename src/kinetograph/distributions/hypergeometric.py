@@ -67,8 +67,8 @@ def draw(source: Source, m: Any, n: Any, k: Any) -> Any:
     m, n, k = (jnp.asarray(v).astype(np.int64) for v in (m, n, k))
     valid = (m >= 0) & (n >= 0) & (k >= 0) & (k <= m + n)
     m, n, k = (jnp.where(valid, v, 0) for v in (m, n, k))
-    rare, taken = jnp.minimum(m, n), jnp.minimum(k, m + n - k)
-    good, bad, size = (jnp.asarray(v, np.float64) for v in (rare, jnp.maximum(m, n), taken))
+    rare, sample_size = jnp.minimum(m, n), jnp.minimum(k, m + n - k)
+    good, bad, size = (jnp.asarray(v, np.float64) for v in (rare, jnp.maximum(m, n), sample_size))
     total = jnp.maximum(good + bad, 1.0)
     p, q = size / total, (total - size) / total
     mean = good * p
@@ -110,9 +110,9 @@ def draw(source: Source, m: Any, n: Any, k: Any) -> Any:
 
     large = first_accepted(source, propose, [*given, top], many, np.float64(0))
     count = jnp.where(few, searched, large).astype(np.int64)
-    count = jnp.minimum(count, jnp.minimum(rare, taken))
-    count = jnp.where(m > n, taken - count, count)  # objects of the first kind
-    count = jnp.where(taken < k, m - count, count)
+    count = jnp.minimum(count, jnp.minimum(rare, sample_size))
+    count = jnp.where(m > n, sample_size - count, count)  # objects of the first kind
+    count = jnp.where(sample_size < k, m - count, count)
     return counts(valid, jnp.broadcast_to(count, source.shape))
 
 

@@ -87,8 +87,8 @@ def increasing_like(node: Variable, length: int, title: str, **place: Any) -> Ar
         If the prior has whole numbers, or other bounds than 0.
     """
     ends: list[Any] = [getattr(node.support, end, None) for end in ("lower", "upper")]
-    known = isinstance(node.support, Interval) and all(np.ndim(end) == 0 for end in ends)
-    if not known or ends not in ([-np.inf, np.inf], [0.0, np.inf]):
+    is_fixed = isinstance(node.support, Interval) and all(np.ndim(end) == 0 for end in ends)
+    if not is_fixed or ends not in ([-np.inf, np.inf], [0.0, np.inf]):
         raise ValueError(
             f"{title} is of numbers that are {node.support.describe()}, but ordered numbers have "
             f"no bounds{place_text()}; use a distribution of all real numbers, such as "
@@ -118,8 +118,8 @@ def _is_never_ordered(
 
     It is False for increasing locations, which need no draws, and for unknown parameters.
     """
-    known = all(isinstance(node, Data) and node.literal for node in nodes)
-    if base.draw is None or base.event_ndim or not known:
+    are_literal = all(isinstance(node, Data) and node.literal for node in nodes)
+    if base.draw is None or base.event_ndim or not are_literal:
         return False
     values = [node.value for node in nodes]  # type: ignore[attr-defined]
     if axes[0] == "0" or (np.diff(values[0], axis=-1) >= 0).all():

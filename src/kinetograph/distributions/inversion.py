@@ -155,10 +155,10 @@ def _implicit_slope(tails: Any, x: Any, primals: Any, tangents: Any) -> Any:
         return jnp.where(left, *tails(x, *parameters))
 
     still = lax.stop_gradient(x)
-    moved = jax.jvp(lambda *p: side(still, *p), tuple(parameters), tuple(tangents[2:]))[1]
+    change_of_side = jax.jvp(lambda *p: side(still, *p), tuple(parameters), tuple(tangents[2:]))[1]
     slope = jax.jvp(lambda x: side(x, *parameters), (still,), (jnp.ones_like(still),))[1]
-    wanted = jnp.where(left, tangents[0], tangents[1])
-    return x, (wanted - moved) / slope
+    change_of_target = jnp.where(left, tangents[0], tangents[1])
+    return x, (change_of_target - change_of_side) / slope
 
 
 def whole_quantile(

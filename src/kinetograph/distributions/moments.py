@@ -19,7 +19,7 @@ __all__ = [
     "nodes",
     "of_labels",
     "of_nodes",
-    "others",
+    "sums_of_others",
     "squares",
 ]
 
@@ -49,7 +49,7 @@ def of_labels(below: Any, above: Any) -> Moments:
     return jnp.sum(above, -1), jnp.sum(above * (below + 2.0 * earlier), -1)
 
 
-def others(x: Any) -> Any:
+def sums_of_others(x: Any) -> Any:
     """Sums of the other elements on the last axis, without subtraction.
 
     Nothing is subtracted, so that sums of non-negative elements are exact.

@@ -16,7 +16,7 @@ from .count_numbers import double
 from .declaration import declared
 from .family import Family
 from .generator import WHOLE
-from .moments import Moments, others
+from .moments import Moments, sums_of_others
 from .parameter import Parameter, whole
 from .support import Simplex, Support, Totals, Weights
 from .uniform import known_bound
@@ -78,7 +78,7 @@ def draw(source: Source, size: Any, prob: Any) -> Any:
 def _moments(size: Any, prob: Any, event: tuple[int, ...]) -> Moments:
     total = jnp.sum(prob, -1, keepdims=True)
     mean = size[..., None] * (prob / total)
-    return mean, mean * (others(prob) / total)
+    return mean, mean * (sums_of_others(prob) / total)
 
 
 MULTINOMIAL = Family(

@@ -68,7 +68,9 @@ def by_density(tails: Callable[..., Tails], log_density: Callable[..., Any]) -> 
     def rule(primals: Any, tangents: Any) -> Any:
         x, *parameters = primals
         still = lax.stop_gradient(x)
-        _, moved = jax.jvp(lambda *p: plain(still, *p), tuple(parameters), tuple(tangents[1:]))
+        _, by_parameters = jax.jvp(
+            lambda *p: plain(still, *p), tuple(parameters), tuple(tangents[1:])
+        )
         density = log_density(x, *parameters)
 
         def slope(tail: Any) -> Any:
@@ -77,7 +79,7 @@ def by_density(tails: Callable[..., Tails], log_density: Callable[..., Any]) -> 
 
         below, above = with_derivative(x, *parameters)
         change = tangents[0]
-        changes = moved[0] + change * slope(below), moved[1] - change * slope(above)
+        changes = by_parameters[0] + change * slope(below), by_parameters[1] - change * slope(above)
         return (below, above), changes
 
     return with_derivative

@@ -158,8 +158,8 @@ def _support(base: Family, sides: tuple[str, ...], *parents: Node) -> Support:
     edges = dict(zip(("lower", "upper"), support.edges, strict=True))
     for side, bound in bound_values.items():
         # A truncation bound belongs to the interval; a bound of the support keeps its edge.
-        moved = np.True_ if isinstance(bound, Node) else np.not_equal(bound, ends[side])
-        edges[side] = edges[side] | moved if not isinstance(ends[side], Node) else np.True_
+        is_cut = np.True_ if isinstance(bound, Node) else np.not_equal(bound, ends[side])
+        edges[side] = edges[side] | is_cut if not isinstance(ends[side], Node) else np.True_
     return Interval(**(ends | bound_values), closed=(edges["lower"], edges["upper"]))
 
 

@@ -131,13 +131,13 @@ def _of_support(support: object) -> Values:
     if not isinstance(support, Interval):
         return Values()
     lower, upper = (np.nan if isinstance(b, Node) else b for b in (support.lower, support.upper))
-    known = (
+    possible = (
         np.equal(lower, -np.inf),
         np.equal(upper, np.inf),
         np.less(lower, 0),
         np.less(0, upper),
     )
-    return Values(*(bool(np.all(each)) for each in known))
+    return Values(*(bool(np.all(each)) for each in possible))
 
 
 def _of_power(values: Values, exponent: int) -> Values:

@@ -84,7 +84,7 @@ def _log_parts_rule(primals: Any, tangents: Any) -> Any:
     At mu = 0 one part is empty, and differentiating the integral would miss its derivative.
     """
     x, mu, kappa = primals
-    moved = jax.jvp(lambda kappa: _log_parts(x, mu, kappa), (kappa,), (tangents[2],))[1]
+    by_kappa = jax.jvp(lambda kappa: _log_parts(x, mu, kappa), (kappa,), (tangents[2],))[1]
     below, above = log_parts(x, mu, kappa)
 
     def log_density(t: Any) -> Any:
@@ -103,7 +103,7 @@ def _log_parts_rule(primals: Any, tangents: Any) -> Any:
         by_mu = jnp.where(some, jnp.exp(jnp.maximum(at, end) - tail) * more, 0.0)
         return by_x * tangents[0] - by_mu * tangents[1]
 
-    return (below, above), (moved[0] + slopes(below), moved[1] - slopes(above))
+    return (below, above), (by_kappa[0] + slopes(below), by_kappa[1] - slopes(above))
 
 
 def moments_of_angles(mu: Any, kappa: Any) -> Moments:

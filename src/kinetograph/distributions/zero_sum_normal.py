@@ -76,7 +76,7 @@ def length_of(
         if dim is None:
             raise ShapeError(
                 f"{name}: the length of the vector is not known{place_text()}; give it as dim=, "
-                "or as the last of shape= or of dims=, made by kg.dim"
+                "or as the last element of shape= or of dims=, made by kg.dim"
             )
     if not isinstance(dim, (int, np.integer)) or dim < least:
         raise ShapeError(
@@ -102,7 +102,7 @@ def zero_sum_normal(
 ) -> Chosen:
     """Vectors of normal unknowns that add up to zero.
 
-    They are effects around a separate mean.
+    Examples are the effects of groups around a separate mean.
 
         log p(x) = -|x|**2 / (2 sd**2) - (dim - 1) (log(sd) + log(2 pi) / 2),  sum x = 0
 

@@ -11,7 +11,7 @@ import pandas as pd
 from ..graph.dims import Dim, dim
 from ..graph.errors import DataError, DimsError
 from ..graph.source import place_text
-from ..graph.suggestions import closest, meant
+from ..graph.suggestions import closest, did_you_mean
 from .dates import check_no_dates, date_kind
 from .frames import (
     assign_text,
@@ -160,7 +160,7 @@ def check_present(
             of_r = (_OF_R[each] for each in names if each in _OF_R and each not in columns)
             raise DataError(
                 f"formula: unknown column {name!r}{of}{place_text()}; the columns are {shown}"
-                f"{next(of_r, '') or _of_python(name, title) or meant(name, columns)}"
+                f"{next(of_r, '') or _of_python(name, title) or did_you_mean(name, columns)}"
             )
         column = frame[name]
         if isinstance(column, pd.DataFrame):

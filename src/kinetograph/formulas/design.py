@@ -160,22 +160,22 @@ class Design:
     def _product(self, factors: list[str], places: range) -> CallProduct:
         """A term that has calls."""
         calls = tuple(factor for factor in factors if factor in self._calls)
-        others = tuple(factor for factor in factors if factor not in self._calls)
+        plain_factors = tuple(factor for factor in factors if factor not in self._calls)
         names = []
         for place in places:
             name = self._names[place]
             for call in calls:
                 name = name.replace(f":{call}", "").replace(f"{call}:", "")
             names.append(name)
-        single = not others or names == [":".join(others)]
-        labels = () if single else _inner_labels(":".join(others), names)
-        return CallProduct(calls, others, tuple(labels), tuple(places))
+        single = not plain_factors or names == [":".join(plain_factors)]
+        labels = () if single else _inner_labels(":".join(plain_factors), names)
+        return CallProduct(calls, plain_factors, tuple(labels), tuple(places))
 
     def _warn_of_constants(self, values: np.ndarray) -> None:
         """Warn of constant columns and of linear functions of another column."""
         first: dict[bytes, str] = {}
         finite = np.isfinite(values).all(0)  # other columns are refused elsewhere
-        names = [name for name, known in zip(self.columns, finite) if known]
+        names = [name for name, is_finite in zip(self.columns, finite) if is_finite]
         for name, column in zip(names, values.T[finite]):
             centred = column - column.mean()
             size = np.abs(centred).max()

@@ -13,7 +13,7 @@ from ..graph.array import Array
 from ..graph.dims import dim
 from ..graph.inputs import data
 from ..graph.source import place_text
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from .columns import row_dim
 from .families import ResponseFamily, families_with
 from .links import Linked, check_link
@@ -53,7 +53,7 @@ class Encoding:
         for name in (*further, *links):
             allowed = [*dict.fromkeys([*names, family.main])] if name in links else [*names]
             if name not in allowed:
-                advice = families_with(name, family) or meant(name, allowed)
+                advice = families_with(name, family) or did_you_mean(name, allowed)
                 raise ValueError(
                     f"formula: {name!r} is not a parameter of the family {family.name}"
                     f"{place_text()}; its parameters are {', '.join(allowed)}{advice}"

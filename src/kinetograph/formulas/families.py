@@ -425,17 +425,17 @@ def family_named(name: Any) -> ResponseFamily:
             f"family={kind!r}"
         )
     names = {plain(n): f for f in FAMILIES.values() for n in (f.name, *f.aliases)}
-    wanted = plain(name)
-    if wanted not in names:
-        similar = closest(wanted.partition("(")[0], names)  # R writes poisson()
+    plain_name = plain(name)
+    if plain_name not in names:
+        similar = closest(plain_name.partition("(")[0], names)  # R writes poisson()
         hint = f"; did you mean {names[similar].name!r}?" if similar else ""
         match = re.fullmatch(r"(\w+)\s*\((?:\s*link\s*=)?\s*['\"]?(\w+)['\"]?\s*\)", name)
         if match and plain(match[1]) in names:  # R writes family = Gamma(link = "log")
             hint = f"; write family={names[plain(match[1])].name!r}, link={match[2]!r}"
-        if wanted == plain("zero_one_inflated_beta"):
+        if plain_name == plain("zero_one_inflated_beta"):
             hint = f"; {ZEROS_AND_ONES}"
         raise ValueError(
             f"formula: unknown family {name!r}{place_text()}; the families are "
             f"{', '.join(FAMILIES)}{hint}"
         )
-    return names[wanted]
+    return names[plain_name]

@@ -248,8 +248,8 @@ def days_text(frame: pd.DataFrame, name: str, kind: str) -> str:
     if kind == "times of the day":
         return "give numbers, such as hours"
     if kind == "durations":
-        made = column if values.dtype.kind == "m" else f"pandas.to_timedelta({column})"
-        return f"give numbers, for example {made}.dt.total_seconds()"
+        duration = column if values.dtype.kind == "m" else f"pandas.to_timedelta({column})"
+        return f"give numbers, for example {duration}.dt.total_seconds()"
     dates = f"pandas.to_datetime({column})"
     if kind == "periods":
         values, dates = values.map(lambda each: each.to_timestamp()), f"{column}.dt.to_timestamp()"

@@ -39,16 +39,16 @@ def groupings(
     main: bool,
 ) -> list["Grouping"]:
     """The group terms of one parameter: `a/b` stands for `a` and `a:b`."""
-    made: list[Grouping] = []
+    terms: list[Grouping] = []
     for text in texts:
         for factors in _factors(text):
-            made.append(Grouping(parameter, text, factors, frame, scope, main))
-    labels = [term.label for term in made]
-    for term in made:
+            terms.append(Grouping(parameter, text, factors, frame, scope, main))
+    labels = [term.label for term in terms]
+    for term in terms:
         if labels.count(term.label) > 1:
             term.label += "_" + "_".join(map(plain_name, term.effects))
     by_label: dict[str, Grouping] = {}
-    for term in made:
+    for term in terms:
         if term.label in by_label:
             first = by_label[term.label].text
             both = (
@@ -58,7 +58,7 @@ def groupings(
             )
             raise ValueError(f"formula: {both}{place_text()}; write one term")
         by_label[term.label] = term
-    return made
+    return terms
 
 
 def _factors(text: GroupText) -> list[tuple[str, ...]]:
@@ -114,10 +114,12 @@ class Grouping:
             if call.startswith("mm("):
                 way = "memberships of several groups are not available: write the model with arrays"
             elif call.startswith("gr("):
-                column = next(iter(made.positional), "g") if (made := call_of(call)) else "g"
+                column = next(iter(parsed.positional), "g") if (parsed := call_of(call)) else "g"
                 way = f"write the column alone, ({text.effects} | {column})"
-                if made and "by" in made.named:
-                    way += f"; effects whose spread differs by {made.named['by']} are not available"
+                if parsed and "by" in parsed.named:
+                    way += (
+                        f"; effects whose spread differs by {parsed.named['by']} are not available"
+                    )
             raise DataError(
                 f"formula: {title} has {call!r}, which is not a column{place_text()}; {way}"
             )

@@ -10,7 +10,7 @@ from ..graph.array import Array
 from ..graph.functions.mathematics import arctan, exp, sqrt
 from ..graph.functions.special import icauchit, icloglog, ilogit, iprobit, softplus
 from ..graph.source import place_text
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 
 __all__ = ["INVERSE_LINKS", "Linked", "check_link"]
 
@@ -67,7 +67,7 @@ def check_link(link: str, parameter: str, default: str, family: str) -> str:
     if link not in INVERSE_LINKS:
         raise ValueError(
             f"formula: the link of {parameter} is {link!r}{place_text()}; the links are "
-            f"{', '.join(INVERSE_LINKS)}{meant(link, INVERSE_LINKS)}"
+            f"{', '.join(INVERSE_LINKS)}{did_you_mean(link, INVERSE_LINKS)}"
         )
     if link not in _FITTING[default]:
         raise ValueError(

@@ -13,7 +13,7 @@ from ..graph.inputs import data as data_array
 from ..graph.node import next_serial
 from ..graph.public import public
 from ..graph.source import place_text, variable_here
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from ..graph.value_texts import in_words, shown
 from ..models.expectations import expectation
 from ..models.factor import log_density
@@ -111,8 +111,8 @@ class FormulaModel(Model):
         """
         frame, prefix, levels = self._rows(new, new_levels, group_effects)
         first = next_serial()
-        made = self._encoding.distribution(self, frame, prefix, levels)  # type: ignore[arg-type]
-        return without_names(made, first)
+        response = self._encoding.distribution(self, frame, prefix, levels)  # type: ignore[arg-type]
+        return without_names(response, first)
 
     def parameter(
         self, name: str, new: Any = None, *, new_levels: str = "error", group_effects: bool = True
@@ -150,14 +150,14 @@ class FormulaModel(Model):
         if name not in names:
             raise ValueError(
                 f"parameter: {name!r} is not a parameter of the family {self.family}"
-                f"{place_text()}; its parameters are {', '.join(names)}{meant(name, names)}"
+                f"{place_text()}; its parameters are {', '.join(names)}{did_you_mean(name, names)}"
             )
         frame, prefix, levels = self._rows(new, new_levels, group_effects)
         first = next_serial()
         linked = self._encoding.linked(self, frame, prefix, levels)  # type: ignore[arg-type]
         value = linked[name].value
-        made = value if isinstance(value, Array) else data_array(value, dims=f"{prefix}obs")
-        return without_names(made, first)
+        array = value if isinstance(value, Array) else data_array(value, dims=f"{prefix}obs")
+        return without_names(array, first)
 
     def predict(
         self,
@@ -238,11 +238,11 @@ class FormulaModel(Model):
         if new is None and kind == "response":
             return replicated(self, results, {name: distribution}, seed)
         if kind == "mean":
-            wanted: dict[str, Any] = {f"{name}_mean": self._mean(distribution)}
+            targets: dict[str, Any] = {f"{name}_mean": self._mean(distribution)}
         else:
-            wanted = {name: distribution}
+            targets = {name: distribution}
         rows = "" if new is None else rows_key(as_frame(new, new=True), self._encoding.frame)
-        tree = predict(self, of_same_rows(results, rows), seed=seed, **wanted)
+        tree = predict(self, of_same_rows(results, rows), seed=seed, **targets)
         tree["predictions"].attrs |= {ROWS: rows} if rows else {}
         levels = self._encoding.response.levels
         if kind == "mean" and self._of_classes:
@@ -260,17 +260,22 @@ class FormulaModel(Model):
 
         Means and scales of columns, levels and default priors differ between rows.
         """
-        held, response = recorded_data(results), self._encoding.response.name
+        recorded, response = recorded_data(results), self._encoding.response.name
         nodes = {self.name(node): node for node in self.data}
-        for names, others, model in ((held, nodes, "this model"), (nodes, held, "the results")):
-            if response in held and (missing := names.keys() - others.keys()):
+        for names, there, model in (
+            (recorded, nodes, "this model"),
+            (nodes, recorded, "the results"),
+        ):
+            if response in recorded and (missing := names.keys() - there.keys()):
                 raise DataError(
                     f"{doing}: the results are of another model{place_text()}: {min(missing)} is "
                     f"not among the data of {model}; give results of this model"
                 )
         for name, node in sorted(nodes.items(), key=lambda pair: pair[0] != response):
             values = node.value, self.value_of(node)
-            if name in held and not any(is_same(held[name].values, value) for value in values):
+            if name in recorded and not any(
+                is_same(recorded[name].values, value) for value in values
+            ):
                 raise DataError(
                     f"{doing}: the results are of other values of {name} than this model has"
                     f"{place_text()}; make predictions by the model that was sampled: "
@@ -339,8 +344,8 @@ class FormulaModel(Model):
 
     def _prior_hint(self, name: str, example: str) -> str:
         example = "kg.normal(0, 10)" if "kg.sort" in example else example
-        others = tuple(f"b_{parameter}_" for parameter in [*self.links][1:])
-        is_slope = name.startswith("b_") and not name.startswith(others)
+        other_parameters = tuple(f"b_{parameter}_" for parameter in [*self.links][1:])
+        is_slope = name.startswith("b_") and not name.startswith(other_parameters)
         every = f", or {{'b': {example}}} for all slopes" if is_slope else ""
         return f"Give kg.formula a prior of it, such as prior={{{name!r}: {example}}}{every}"
 

@@ -127,7 +127,9 @@ class MonotonicTerm:
             total = total * (column.steps * (parts.T[codes] if several else parts[codes]))
         if not self._term.factors:
             return total
-        others = self._design.product(frame, self._term)
+        products = self._design.product(frame, self._term)
         dims = (f"{prefix}obs", None) if several else (f"{prefix}obs",)
-        factors = data(others if several else others[:, 0], f"{prefix}{self.name}_factors", dims)
+        factors = data(
+            products if several else products[:, 0], f"{prefix}{self.name}_factors", dims
+        )
         return (total * factors).sum(-1) if several else total * factors

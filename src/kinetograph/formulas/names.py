@@ -29,16 +29,16 @@ def name_fault(frame: pd.DataFrame, name: str, title: str = "two arrays of the m
 def check_names(
     frame: pd.DataFrame, response: str, distribution: Array, arrays: Mapping[str, Array]
 ) -> None:
-    """Raise DataError if the response or data have a taken name."""
+    """Raise DataError if the response or data have a used name."""
     if response in DIMENSIONS:
         raise name_fault(frame, response, "the response and of a dimension of results")
     if response in arrays:
         raise name_fault(frame, response, "the response and of an unknown")
     array_nodes = {array.node for array in arrays.values()}
-    taken = {response, *arrays}
+    used_names = {response, *arrays}
     for node in ancestors([distribution.node], above=lambda node: tuple(above(node))):
         if node.name is None or node in array_nodes or node is distribution.node:
             continue
-        if node.name in taken:
+        if node.name in used_names:
             raise name_fault(frame, node.name)
-        taken.add(node.name)
+        used_names.add(node.name)

@@ -37,8 +37,8 @@ def typed_as(frame: pd.DataFrame, model_frame: pd.DataFrame) -> pd.DataFrame:
         elif categories and not isinstance(like.dtype, pd.CategoricalDtype):
             changed[name] = column.astype(object).infer_objects()
         elif not categories and isinstance(like.dtype, pd.CategoricalDtype):
-            known = column.isin(like.cat.categories).all()
-            changed |= {name: column.astype(like.dtype)} if known else {}
+            has_categories = column.isin(like.cat.categories).all()
+            changed |= {name: column.astype(like.dtype)} if has_categories else {}
     return with_variables(frame.assign(**changed) if changed else frame, variables_in(model_frame))
 
 
@@ -74,15 +74,15 @@ def of_same_rows(results: Any, rows: str) -> Any:
     if not rows or "predictions" not in getattr(results, "children", ()):
         return results
     earlier = results["predictions"].to_dataset()
-    lost = [str(name) for name in earlier.data_vars if "new_obs" in earlier[name].dims]
-    if not lost or earlier.attrs.get(ROWS, rows) == rows:
+    left_out = [str(name) for name in earlier.data_vars if "new_obs" in earlier[name].dims]
+    if not left_out or earlier.attrs.get(ROWS, rows) == rows:
         return results
     warn_user(
-        f"predict: {', '.join(lost)} of an earlier call is left out of the group predictions, "
+        f"predict: {', '.join(left_out)} of an earlier call is left out of the group predictions, "
         f"because the new rows have other values now{place_text()}; keep the earlier results as "
         "well",
         KinetographWarning,
     )
-    kept = results.copy()
-    kept["predictions"].dataset = earlier.drop_vars(lost)
-    return kept
+    reduced = results.copy()
+    reduced["predictions"].dataset = earlier.drop_vars(left_out)
+    return reduced

@@ -222,12 +222,12 @@ class Response:
         """Warn of classes without rows between the classes that have rows."""
         column, low, high = frame[self.text], levels[0], levels[-1]
         if isinstance(column.dtype, pd.CategoricalDtype):
-            known = list(column.cat.categories)
-            between: Iterable[Any] = known[known.index(low) : known.index(high)]
-            meant = f"{frame_name(frame)}[{self.text!r}].cat.remove_unused_categories()"
+            categories = list(column.cat.categories)
+            between: Iterable[Any] = categories[categories.index(low) : categories.index(high)]
+            advice = f"{frame_name(frame)}[{self.text!r}].cat.remove_unused_categories()"
         elif pd.api.types.is_numeric_dtype(column):
             between = range(int(low), int(high))
-            meant = categories_text(frame, self.text, ordered=True)
+            advice = categories_text(frame, self.text, ordered=True)
         else:
             return
         used = set(levels)
@@ -238,7 +238,7 @@ class Response:
                 f"formula: the response {self.text!r} has no rows of {listed}, between "
                 f"{low!r} and {high!r}: the model has no such class, and predictions give it no "
                 f"probability{place_text()}; join it with the class next to it, or say that it "
-                f"does not exist: {meant}",
+                f"does not exist: {advice}",
                 KinetographWarning,
             )
 

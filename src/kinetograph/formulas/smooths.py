@@ -25,7 +25,7 @@ from ..graph.errors import DataError
 from ..graph.functions.arranging import concatenate
 from ..graph.inputs import data
 from ..graph.source import place_text
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from .by import ByColumn
 from .columns import is_text, row_text
 from .dates import check_no_dates
@@ -61,7 +61,7 @@ class _SmoothTerm:
         names = [*self.defaults, "by"]
         unknown = next((name for name in call.named if name not in names), "")
         if unknown or not call.positional:
-            hint = meant(unknown, names)
+            hint = did_you_mean(unknown, names)
             if unknown in ("length", "length_scale", "lengthscale", "ls", "lscale", "rho"):
                 hint = "; the length is an unknown, and prior={'lscale': ...} replaces its prior"
             usual = ", ".join(f"{name}={value!r}" for name, value in self.defaults.items())
@@ -95,7 +95,7 @@ class _SmoothTerm:
         value = self.settings[name]
         if value not in choices:
             other = _OTHER_BASES.get(value, "") if name == "bs" else ""
-            way_out = f"; {other}" if other else meant(value, choices)
+            way_out = f"; {other}" if other else did_you_mean(value, choices)
             raise ValueError(
                 f"formula: {self.call.text} has {name}={value!r}{place_text()}; it is one of "
                 f"{', '.join(choices)}{way_out}"

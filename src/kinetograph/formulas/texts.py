@@ -20,7 +20,7 @@ from formulaic.parser.types import Token
 
 from ..graph.errors import KinetographWarning
 from ..graph.source import place_text, warn_user
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from ..graph.value_texts import shown
 
 __all__ = ["FormulaCall", "FormulaText", "GroupText", "call_of", "reason_of", "split_formula"]
@@ -286,7 +286,7 @@ def _left(tokens: list[Token], text: str) -> tuple[str, dict[str, FormulaCall]]:
         if call is None or call.function not in ADDITIONS:
             word = written if call is None else call.function
             names = f"the additions are {', '.join(f'{a}(...)' for a in ADDITIONS)}"
-            advice = _NO_ADDITIONS.get(word) or f"{names}{meant(word, ADDITIONS)}"
+            advice = _NO_ADDITIONS.get(word) or f"{names}{did_you_mean(word, ADDITIONS)}"
             raise ValueError(
                 f"formula: {written!r} is not an addition to the response in {text!r}"
                 f"{place_text()}; {advice}"

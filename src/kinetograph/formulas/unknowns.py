@@ -12,7 +12,7 @@ from ..distributions.variable import Variable, distribute
 from ..graph.array import Array
 from ..graph.dims import Dim, dim
 from ..graph.source import place_text
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from ..graph.value_texts import in_words
 from ..models.variables import unknown_on
 from .names import DIMENSIONS, name_fault
@@ -46,7 +46,7 @@ class FormulaUnknowns:
         if rules not in RULES:
             raise ValueError(
                 f"formula: unknown default priors {rules!r}{place_text()}; the rules are "
-                f"{', '.join(RULES)}{meant(rules, RULES)}"
+                f"{', '.join(RULES)}{did_you_mean(rules, RULES)}"
             )
         self.rules, self.given, self.scales = RULES[rules], dict(given), scales
         self.arrays: dict[str, Array] = {}
@@ -118,7 +118,7 @@ def _meant_prior(key: Any, keys: set[str]) -> str:
         return f"; give all of its coefficients: {{{whole!r}: kg.normal(0, [1, 2, ...])}}"
     match = re.fullmatch(r"sd_(.+?)__.+|[^|]+\|(.+?)(?:_sigma)?", str(key))
     here = f"sd_{match[1] or match[2]}" if match else ""
-    return f"; here it is {here!r}" if here in keys else meant(key, keys)
+    return f"; here it is {here!r}" if here in keys else did_you_mean(key, keys)
 
 
 _POSITIVE = ("sd", "sdgp", "sds", "lscale", "sigma", "nu", "shape", "phi", "kappa")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from .node import Node
 from .operations import elementwise as ew
 from .operations import indexing, linear_algebra, reductions, shaping
+from .operations.rounding import round_to
 from .public import public
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class Methods:
 
     def round(self, decimals: int = 0) -> "Array":
         """The elements rounded to a number of decimals, halves to even."""
-        return self._new(ew.round_to(self, decimals))
+        return self._new(round_to(self, decimals))
 
     def clip(self, min: Any = None, max: Any = None) -> "Array":
         """The elements limited to the interval [min, max]."""

@@ -64,8 +64,8 @@ class Culprits:
         if origin is None or origin.node is None:
             return None
         data = origin.node if origin.constant and isinstance(origin.node, Data) else None
-        wanted = origin.is_nan or (data is not None and np.isfinite(data.value).any())
-        return origin.node if wanted else None
+        is_culprit = origin.is_nan or (data is not None and np.isfinite(data.value).any())
+        return origin.node if is_culprit else None
 
     def of_slope(self) -> str | None:
         """Describe the operation that made the last derivative bad."""

@@ -58,7 +58,7 @@ def check(condition: Any, message: str = "") -> None:
 
     A compiled function runs the checks in the branches, loops and rows that its outputs need. Of
     the checks written outside of branches and loops since the last call of `kg.compile`, it runs
-    the ones that can be computed from its inputs. `kg.debug` runs checks, too. A check is not part
+    checks that can be computed from its inputs. `kg.debug` runs checks, too. A check is not part
     of the log density of a model, because a sampler may evaluate the density anywhere. To forbid
     values in a model, use a factor of -inf.
 

@@ -147,7 +147,7 @@ def _report(node: While | Scan, fn: Any) -> LoopReport:
     name, site = node.contexts[0].name, str(node.site or "")
     if isinstance(node, Scan):
         most_trips = 0 if node.reverse else node.length
-        filled = map(node.input_name, Rowwise(node, most=most_trips).filled)
+        filled = map(node.input_name, Rowwise(node, most=most_trips).filled_places)
         reason = "; ".join(
             ["the number of rows is known", *(f"{x} is computed row by row" for x in filled)]
         )

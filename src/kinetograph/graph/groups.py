@@ -12,7 +12,7 @@ from .missing import missing_mask
 from .node import Data
 from .public import public
 from .source import place_text, variable_name, warn_user
-from .suggestions import meant
+from .suggestions import did_you_mean
 from .tables import labelled_axes, name_of, plain_labels, row_index
 from .value_texts import check_name, in_words
 
@@ -214,7 +214,7 @@ def _codes(values: Any, column: np.ndarray, labels: np.ndarray, name: str) -> np
         raise DataError(
             f"groups: {name} has no level {unseen!r}, which is in {_rows(values, codes < 0)}"
             f"{place_text()}; its levels are {few}; the effect of a new group is a new unknown, as "
-            f"in kg.predict(model, results, new=kg.normal(mean, sd)){meant(unseen, listed)}"
+            f"in kg.predict(model, results, new=kg.normal(mean, sd)){did_you_mean(unseen, listed)}"
         )
     return codes
 

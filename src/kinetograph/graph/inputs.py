@@ -196,7 +196,7 @@ def placeholder(shape: Any = (), dtype: Any = None, name: str | None = None) -> 
     sizes = as_sizes(shape, "placeholder")
     if any(n < 0 for n in sizes):
         raise ShapeError(f"placeholder: the shape {sizes} has a negative length")
-    wanted = float_dtype() if dtype is None else checked_dtype(dtype, "placeholder")
-    if wanted.kind in BAD_KINDS:
-        raise SymbolicError(f"placeholder: arrays cannot have dtype {wanted}")
-    return Array(Placeholder((), sizes, wanted, name))
+    checked = float_dtype() if dtype is None else checked_dtype(dtype, "placeholder")
+    if checked.kind in BAD_KINDS:
+        raise SymbolicError(f"placeholder: arrays cannot have dtype {checked}")
+    return Array(Placeholder((), sizes, checked, name))

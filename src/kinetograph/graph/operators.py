@@ -10,6 +10,7 @@ from .node import Node
 from .operations import elementwise as ew
 from .operations import linear_algebra
 from .operations.operands import as_variable
+from .operations.rounding import round_to
 from .source import place_text
 from .value_texts import in_words
 
@@ -109,7 +110,7 @@ class Operators:
         return self._new(ew.elementwise("absolute", *_counted(self)))
 
     def __round__(self, ndigits: int | None = None) -> "Array":
-        return self._new(ew.round_to(self, ndigits or 0))
+        return self._new(round_to(self, ndigits or 0))
 
     __iadd__, __isub__ = _in_place("__add__"), _in_place("__sub__")
     __imul__, __imatmul__ = _in_place("__mul__"), _in_place("__matmul__")

@@ -91,7 +91,7 @@ def print(*values: Any, sep: str = " ", end: str = "\n") -> None:
     Lines are printed in the order of the program: in a branch only if the branch is taken, in a
     loop once in each trip, in a batch row by row. A compiled function prints the lines in the
     branches, loops and rows that its outputs need. Of the lines written outside of branches and
-    loops since the last call of `kg.compile`, it prints the ones that can be computed from its
+    loops since the last call of `kg.compile`, it prints lines that can be computed from its
     inputs. `kg.debug` prints, too; the log density of a model does not.
 
     Derivatives print no additional lines, with two exceptions. If several gradients are taken of a

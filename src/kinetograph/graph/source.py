@@ -236,7 +236,7 @@ def variable_here(value: object) -> str | None:
         return None
     code, visible = frame.f_code, frame.f_globals
     local = local_variables(frame) if code.co_flags & inspect.CO_OPTIMIZED else {}
-    names = [name for name, held in local.items() if held is value]
+    names = [name for name, local_value in local.items() if local_value is value]
     names += [name for name in code.co_names if visible.get(name) is value]
     return next((name for name in names if not name.startswith("_")), None)
 

@@ -18,7 +18,7 @@ __all__ = [
     "absent",
     "closest",
     "elsewhere",
-    "meant",
+    "did_you_mean",
     "plain",
     "read_missing",
     "refuse_assignment",
@@ -32,30 +32,30 @@ def plain(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "").replace(" ", "")
 
 
-def closest(wanted: Any, names: Iterable[Any]) -> str | None:
+def closest(word: Any, names: Iterable[Any]) -> str | None:
     """The most similar name; None if no name is similar enough.
 
     A name with an addition, such as `y_observed` for "y", is similar.
     """
     from difflib import get_close_matches  # only messages need it, and the import is slow
 
-    if not isinstance(wanted, str):
+    if not isinstance(word, str):
         return None
     candidates: dict[str, str] = {}
     for name in names:
         if isinstance(name, str):
             candidates.setdefault(plain(name), name)
-    if plain(wanted) in candidates:
-        return candidates[plain(wanted)]
-    if matches := get_close_matches(plain(wanted), candidates, 1, _ALIKE):
+    if plain(word) in candidates:
+        return candidates[plain(word)]
+    if matches := get_close_matches(plain(word), candidates, 1, _ALIKE):
         return candidates[matches[0]]
-    longer = [name for name in candidates.values() if name.startswith(f"{wanted}_")]
-    return longer[0] if wanted and len(longer) == 1 else None
+    longer = [name for name in candidates.values() if name.startswith(f"{word}_")]
+    return longer[0] if word and len(longer) == 1 else None
 
 
-def meant(wanted: Any, names: Iterable[Any], show: Callable[[str], str] = repr) -> str:
+def did_you_mean(word: Any, names: Iterable[Any], show: Callable[[str], str] = repr) -> str:
     """The text `; did you mean 'name'?`, or an empty text."""
-    name = closest(wanted, names)
+    name = closest(word, names)
     return "" if name is None else f"; did you mean {show(name)}?"
 
 
@@ -73,7 +73,7 @@ def absent(path: str | os.PathLike[str], place: str = "") -> str:
     alike = [n for n in map(Path, names) if missing.suffix == n.suffix or missing.stem == n.stem]
     stems = {n.stem: n.name for n in alike}
     kind = "file" if missing == whole and missing.suffix != ".zarr" else "folder"
-    hint = meant(missing.stem, stems, lambda stem: repr(stems[stem]))
+    hint = did_you_mean(missing.stem, stems, lambda stem: repr(stems[stem]))
     return f"the {kind} {missing} does not exist{place}{hint}"
 
 
@@ -91,7 +91,7 @@ class SuggestingDict[V](dict[str, V]):
     def __missing__(self, name: Any) -> V:
         names = ", ".join(self)
         raise KeyError(
-            f"{name!r} is not there{place_text()}; the names are {names}{meant(name, self)}"
+            f"{name!r} is not there{place_text()}; the names are {names}{did_you_mean(name, self)}"
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -167,7 +167,7 @@ class _Wording:
         kind = type(self.holder).__name__
         site = site_of(self.site)
         place = f" ({site})" if site else ""
-        hint = next(iter(ON_MISSING(kind, self.name)), "") or meant(self.name, names)
+        hint = next(iter(ON_MISSING(kind, self.name)), "") or did_you_mean(self.name, names)
         if self.name in getattr(self.holder, "target_names", ()):
             hint = f"; the array is model[{self.name!r}]"
         return f"{kind!r} object has no attribute {self.name!r}{place}{hint}"

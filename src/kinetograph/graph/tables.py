@@ -58,8 +58,8 @@ def labels_on(value: Any, names: tuple[str | None, ...]) -> dict[str, Axis]:
 def name_of(value: Any) -> str | None:
     """The usable name of a series or a DataArray."""
     name = getattr(value, "name", None)
-    known = hasattr(value, "dtype") and hasattr(value, "__array__")
-    return name if known and isinstance(name, str) and usable_name(name) else None
+    is_array = hasattr(value, "dtype") and hasattr(value, "__array__")
+    return name if is_array and isinstance(name, str) and usable_name(name) else None
 
 
 def row_index(value: Any) -> Any:

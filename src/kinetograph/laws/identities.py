@@ -60,7 +60,8 @@ def virial_identity(
         h, gamma, beta, and N, the number of coordinates in the sum.
     gradient_square, after_kick, after_friction
         Draws of |grad U|^2 and of p.M^-1 p at these points of the step, of shape (chain, draw),
-        over the same coordinates. Give the ones that the scheme's line above needs.
+        over the same coordinates. Give the draws that the scheme's line
+        above needs.
 
     Examples
     --------

@@ -85,12 +85,13 @@ def geweke_test(
         )
     for _ in range(steps):
         data = simulate(rng, parameters)
-        moved = np.asarray(transition(rng, parameters, data))
-        if moved.shape != parameters.shape:
+        new_parameters = np.asarray(transition(rng, parameters, data))
+        if new_parameters.shape != parameters.shape:
             raise ValueError(
-                f"kg.laws.geweke_test: the transition turns {parameters.shape} into {moved.shape}"
+                f"kg.laws.geweke_test: the transition turns {parameters.shape} into "
+                f"{new_parameters.shape}"
             )
-        parameters = moved
+        parameters = new_parameters
     fresh = np.asarray(prior(rng, 10 * replicas))
     final = _quantities(parameters, functions, lambda: simulate(rng, parameters))
     reference = _quantities(fresh, functions, lambda: simulate(rng, fresh))

@@ -142,8 +142,8 @@ def law_test(draws: Any, law: Any) -> LawTest:
         quantities["products of squares"] = lambda z: (z[..., first] * z[..., second]) ** 2
     tests: dict[str, StatisticalTest] = {}
     for name, function in quantities.items():
-        wanted, error = expected.average(name, function)
-        tests[name] = mean_test(function(z), wanted, expected_error=error)
+        expectation, error = expected.average(name, function)
+        tests[name] = mean_test(function(z), expectation, expected_error=error)
     ps, distances, rows = {}, {}, 0
     for index, coordinate, distribution in zip(
         np.ndindex(shape), np.moveaxis(x, 2, 0), expected.distributions, strict=True

@@ -88,14 +88,14 @@ def reversibility(map: Map, q: Any, p: Any) -> MapTest:
     True
     """
     q, p = _point(q, p)
-    moved, momentum = _arrays(map(q, p))
-    returned, returned_momentum = _arrays(map(moved, -momentum))
-    if moved.shape != q.shape:
-        raise ValueError(f"kg.laws.reversibility: the map turns {q.shape} into {moved.shape}")
+    image, momentum = _arrays(map(q, p))
+    returned, returned_momentum = _arrays(map(image, -momentum))
+    if image.shape != q.shape:
+        raise ValueError(f"kg.laws.reversibility: the map turns {q.shape} into {image.shape}")
     distance = max(np.abs(returned - q).max(), np.abs(returned_momentum + p).max())
-    size = max(1e-300, np.abs(q).max(), np.abs(p).max(), np.abs(moved).max())
+    size = max(1e-300, np.abs(q).max(), np.abs(p).max(), np.abs(image).max())
     error = float(distance / size)
-    return MapTest("reversibility", np.inf if np.isnan(error) else error, _rounding(moved.dtype))
+    return MapTest("reversibility", np.inf if np.isnan(error) else error, _rounding(image.dtype))
 
 
 @public
@@ -134,8 +134,8 @@ def volume(map: Map, q: Any, p: Any) -> MapTest:
     def shifted(i: int, by: float) -> np.ndarray:
         z = start.copy()
         z[i] += by
-        moved = _arrays(map(z[:size].reshape(q.shape), z[size:].reshape(q.shape)))
-        return np.concatenate([part.ravel() for part in moved])
+        image = _arrays(map(z[:size].reshape(q.shape), z[size:].reshape(q.shape)))
+        return np.concatenate([part.ravel() for part in image])
 
     weights = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
     step = float(np.finfo(q.dtype).eps) ** (1 / 9) / 3

@@ -103,20 +103,20 @@ def _drift_with_friction(s: LinearStep, t: float, q: Any, p: Any) -> Any:
     c, y = s.friction, s.friction * t
     if c == 0:
         return _drift(s, t, q, p)
-    lost = -math.expm1(-y)
+    decay = -math.expm1(-y)
     # y - 2 (1 - e^-y) + (1 - e^-2y) / 2; its leading terms cancel, so use the Taylor series.
     if y < 0.5:
         spread = sum((-y) ** n * (2 - 2 ** (n - 1)) / math.factorial(n) for n in range(3, 25))
     else:
-        spread = y - 2 * lost - 0.5 * math.expm1(-2 * y)
+        spread = y - 2 * decay - 0.5 * math.expm1(-2 * y)
     var_q = 2 * spread / (c * c * s.inverse_temperature * s.mass)
-    cov = lost * lost / (c * s.inverse_temperature)
+    cov = decay * decay / (c * s.inverse_temperature)
     var_p = -math.expm1(-2 * y) * s.mass / s.inverse_temperature
     first, second = s.noise(), s.noise()
     sd_q = math.sqrt(var_q)
     remainder = math.sqrt(max(var_p - cov * cov / var_q, 0.0))
-    q = q + lost / (c * s.mass) * p + sd_q * first
-    return q, (1 - lost) * p + cov / sd_q * first + remainder * second
+    q = q + decay / (c * s.mass) * p + sd_q * first
+    return q, (1 - decay) * p + cov / sd_q * first + remainder * second
 
 
 _MOVES = {"A": _drift, "O": _friction, "U": _drift_with_friction}

@@ -1,4 +1,4 @@
-"""Reproducibility: a seed fixes the draws, another one changes them."""
+"""Reproducibility: a seed fixes the draws, and another seed changes them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

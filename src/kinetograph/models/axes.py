@@ -315,10 +315,10 @@ def _diagonal(node: Apply, operand_axes: list[Axes]) -> Iterable[Axis]:
 
 
 def _except_moved(node: Apply, operand_axes: list[Axes]) -> Iterable[Axis]:
-    """All axes except the ones along which elements move."""
+    """All axes except axes along which elements move."""
     over = node.attributes["axis"]
-    moved = over if isinstance(over, tuple) else (over,)
-    return [None if i in moved else axis for i, axis in enumerate(operand_axes[0])]
+    moved_axes = over if isinstance(over, tuple) else (over,)
+    return [None if i in moved_axes else axis for i, axis in enumerate(operand_axes[0])]
 
 
 def _of_distribution(node: Apply, operand_axes: list[Axes]) -> Iterable[Axis]:

@@ -72,7 +72,7 @@ class RowBatch(RowTerms):
         if self.order.ragged:
             self.present = Data(np.ones(size, bool))
             scaled = self.scaled(self.count, self.present)
-        self.estimate = Density(self.unknowns, [*self.others, *scaled])
+        self.estimate = Density(self.unknowns, [*self.without_rows, *scaled])
 
     @property
     def densities(self) -> tuple[Density, ...]:
@@ -98,16 +98,16 @@ class RowBatch(RowTerms):
         drawn = words(key, event, _NOISE, np.arange(self.size, dtype=np.uint32))[0]
         return jnp.stack([rows, drawn.astype(rows.dtype)], 1)
 
-    def taken(self, data: Environment, rows: Any) -> Environment:
+    def reduced(self, data: Environment, rows: Any) -> Environment:
         """The data, reduced to the given rows and their words."""
         indices = rows if jnp.ndim(rows) == 1 else rows[:, 0]
         if self.present is not None:
             data = {**data, self.present: indices < self.count}
             indices = jnp.minimum(indices, self.count - 1)
-        taken, node = super().taken(data, indices), self.rows[-1]
+        reduced, node = super().taken(data, indices), self.rows[-1]
         if jnp.ndim(rows) == 1:
-            return taken
-        return {**taken, node: rows[:, 1].astype(taken[node].dtype)}
+            return reduced
+        return {**reduced, node: rows[:, 1].astype(reduced[node].dtype)}
 
     def with_covariance(
         self, free: Any, data: Environment, capacity: Capacity, rows: Any, *, full: bool

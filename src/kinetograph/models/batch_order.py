@@ -21,7 +21,7 @@ from jax import lax
 from ..bits.draws import words
 from ..bits.permutation import permuted, rounds
 from ..bits.source import Source, event_source
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from ..streams.orders import integers
 
 __all__ = ["BatchOrder", "batch_order"]
@@ -128,7 +128,7 @@ def batch_order(
         If the name of the order is unknown, or `replace` or `last` do not fit the order.
     """
     if name not in ORDERS:
-        hint = f"{meant(name, ORDERS)}; the names are {', '.join(ORDERS)}"
+        hint = f"{did_you_mean(name, ORDERS)}; the names are {', '.join(ORDERS)}"
         raise ValueError(f"minibatch: order: unknown name {name!r}{hint}")
     if name != "random" and replace:
         raise ValueError(f"minibatch: replace=True is for order='random', not for {name!r}")

@@ -87,12 +87,12 @@ class CustomBijector(SupportBijector):
         return self._evaluate(bijection.value, value, (bijection.preimage,), lookup, None)[0]
 
     def _evaluate(
-        self, given: Node, value: Any, wanted: tuple[Node, ...], lookup: Lookup, scope: Scope | None
+        self, given: Node, value: Any, nodes: tuple[Node, ...], lookup: Lookup, scope: Scope | None
     ) -> list[Any]:
         environment: Environment = {node: lookup(node) for node in self.support.outer}
         environment[given] = jnp.asarray(value, given.dtype)
-        evaluate(wanted, environment, scope=scope)
-        return [environment[node] for node in wanted]
+        evaluate(nodes, environment, scope=scope)
+        return [environment[node] for node in nodes]
 
 
 class Identity(SupportBijector):

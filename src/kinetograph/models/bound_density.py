@@ -67,7 +67,7 @@ class BoundDensity(NamedTuple):
         y, log_density, slope = position
         if centring.is_expensive and not self.loops:
             x, _ = self._forward(y)
-            density, data = self._seen()
+            density, data = self._density_and_data()
             log_density, gradient, _ = density.value_and_gradient(x, data, self.capacity)
             return Position(x, log_density, gradient)
         (x, log_jacobian), pull = jax.vjp(self._forward, y)
@@ -96,7 +96,7 @@ class BoundDensity(NamedTuple):
         """Join earlier reports on loops with the reports of an evaluation."""
         return tuple(old.join(Trips(*new)) for old, new in zip(trips, new_trips, strict=True))
 
-    def _seen(self) -> tuple[Density | BoundBlocks, Environment]:
+    def _density_and_data(self) -> tuple[Density | BoundBlocks, Environment]:
         """The density and the data of the rows that are used."""
         if self.rows is None:
             return self.blocks or self.density, self.data
@@ -107,7 +107,7 @@ class BoundDensity(NamedTuple):
         """The log density alone; -inf where it is NaN."""
 
         def evaluate_one(q: Any) -> Any:
-            density, data = self._seen()
+            density, data = self._density_and_data()
             value = density.log_density(q, data, scope=Scope(capacity=self.capacity))
             return jnp.where(jnp.isnan(value), -jnp.inf, value)
 
@@ -118,7 +118,7 @@ class BoundDensity(NamedTuple):
 
         The log Jacobians are left out unless `adjusted`.
         """
-        density, data = self._seen()
+        density, data = self._density_and_data()
         if self.centring is None:
             return density.value_and_gradient(q, data, self.capacity, adjusted=adjusted)
         (free, log_jacobian), pull = jax.vjp(self._forward, q)

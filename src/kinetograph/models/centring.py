@@ -93,17 +93,21 @@ class Centring:
         vectors = {unknown: v for v in self.vectors.values() for unknown in v.unknowns}
         self.joint = None if rows_are_shared else joint_normal(model, self.shifts, vectors)
         self.levels = self._levels()  # each depends on earlier levels only
-        kept = {unknown for level in self.levels for unknown in level.all}
-        self.shifts = {unknown: s for unknown, s in self.shifts.items() if unknown in kept}
-        self.vectors = {unknown: v for unknown, v in self.vectors.items() if unknown in kept}
+        joint_unknowns = {unknown for level in self.levels for unknown in level.all}
+        self.shifts = {
+            unknown: s for unknown, s in self.shifts.items() if unknown in joint_unknowns
+        }
+        self.vectors = {
+            unknown: v for unknown, v in self.vectors.items() if unknown in joint_unknowns
+        }
         if self.joint is not None and not self._is_free(self.joint):
             self.joint = None
 
     def _is_free(self, joint: JointNormal) -> bool:
         """Whether the maps of other unknowns are known before a joint block."""
         members = set(joint.unknowns)
-        others = (each.nodes for u, each in self._maps().items() if u not in members)
-        above = ancestors([node for nodes in others for node in nodes])
+        other_maps = (each.nodes for u, each in self._maps().items() if u not in members)
+        above = ancestors([node for nodes in other_maps for node in nodes])
         return all(map(self._has_value, joint.nodes)) and members.isdisjoint(above)
 
     def _add(self, vector: GaussianVector) -> None:
@@ -253,8 +257,8 @@ class Centring:
                 likelihood = r - h * value
             else:
                 numbers, to_unknown = jax.vjp(law.numbers, unknown_rows)
-                others = (unknown_rows,) if vector.system else ()
-                _, to_value = jax.vjp(lambda f: law.written(f, *others), value)  # noqa: B023
+                more = (unknown_rows,) if vector.system else ()
+                _, to_value = jax.vjp(lambda f: law.written(f, *more), value)  # noqa: B023
                 # log p(z) = -z^2 / 2 is a part of the log density.
                 (likelihood,) = to_value(slopes + to_unknown(numbers)[0])
             value, likelihood = (jnp.broadcast_to(v, vector.shape) for v in (value, likelihood))

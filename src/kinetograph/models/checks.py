@@ -20,7 +20,7 @@ from ..graph.messages import describe, site_text
 from ..graph.missing import Incomplete
 from ..graph.node import Data, Node
 from ..graph.source import place_text
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from ..graph.value_texts import in_words
 from .density import Density
 from .discovery import Component
@@ -269,7 +269,7 @@ def check_lengths(
             dim_names = ", ".join(sorted(d for d in used if d)) or "none"
             raise DimsError(
                 f"model: coords has labels for {label!r}, which is not a dimension of this model; "
-                f"its dimensions are: {dim_names}{place_text()}{meant(label, used)}"
+                f"its dimensions are: {dim_names}{place_text()}{did_you_mean(label, used)}"
             )
     sizes: dict[str, tuple[int, str]] = {
         d: (len(labels), "its labels") for d, labels in coords.items()

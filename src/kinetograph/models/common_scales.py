@@ -42,9 +42,9 @@ def users_among(nodes: Iterable[Node]) -> dict[Node, list[Apply]]:
 def non_centred_shifts(model: "Model") -> Iterator[tuple[Variable, Shift]]:
     """The standard unknowns that are multiplied with unknown scales."""
     sides, users = in_choices(model), users_among(model.density.nodes)
-    made = {product.unknown: product for product in products(model)}
+    by_unknown = {product.unknown: product for product in products(model)}
     for unknown in model.density.unknowns:
-        product = made.get(unknown)
+        product = by_unknown.get(unknown)
         if product is None and not (unknown.shape and is_standard_normal(unknown)):
             continue
         value = unknown if product is None else product.node
@@ -79,13 +79,13 @@ def common_scales(
     by_element = value is unknown or unknown in value.parents
     while len(uses := users.get(value, [])) == 1 and uses[0].operation in LINEAR:
         (use,) = uses
-        others = [parent for parent in use.parents if parent is not value]
-        if use.operation in PRODUCTS and (not others or unknowns_above(others)):
-            shapes = [other.shape for other in others]
+        factors = [parent for parent in use.parents if parent is not value]
+        if use.operation in PRODUCTS and (not factors or unknowns_above(factors)):
+            shapes = [other.shape for other in factors]
             fits = shapes == [()] or (by_element and shapes == [unknown.shape])
             if use.operation is not _MULTIPLY or not fits:
                 break
-            last, scales = use, [*scales, *others]
+            last, scales = use, [*scales, *factors]
         by_element = by_element and use.shape == unknown.shape
         by_element = by_element and use.operation not in (*_MOVES, MATMUL)
         value = use

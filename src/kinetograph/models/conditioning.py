@@ -17,7 +17,7 @@ from ..graph.messages import describe
 from ..graph.node import Data, Node, ancestors
 from ..graph.public import public
 from ..graph.source import place_text
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from ..graph.value_texts import shown
 from .checks import check_component, check_densities, no_model
 from .dims import dims_of
@@ -179,7 +179,7 @@ def _given(
         node = by_name.get(key) if isinstance(key, str) else getattr(key, "node", None)
         if not isinstance(node, Variable) or node not in unknowns:
             key_text = describe(key.node) if isinstance(key, Array) else repr(key)
-            hint = meant(key, by_name)
+            hint = did_you_mean(key, by_name)
             if key in map(model.name, model.data):
                 hint = f"; it is data; change it with model.set_data({key}=...)"
             raise ModelError(

@@ -116,11 +116,11 @@ class CustomBijectorSupport(Support):
         """The free numbers of a value of a bijector that is known."""
         return self._evaluate(self.value, value, self.preimage)[0]
 
-    def _evaluate(self, given: Node, value: np.ndarray, *wanted: Node) -> list[np.ndarray]:
+    def _evaluate(self, given: Node, value: np.ndarray, *nodes: Node) -> list[np.ndarray]:
         with x64(), np.errstate(all="ignore"):
             environment: Environment = {given: jnp.asarray(value, given.dtype)}
-            evaluate(wanted, environment, scope=Scope(eager=True))
-            return [np.asarray(environment[node]) for node in wanted]
+            evaluate(nodes, environment, scope=Scope(eager=True))
+            return [np.asarray(environment[node]) for node in nodes]
 
     def contains(self, value: np.ndarray) -> np.ndarray:
         inside = bool(np.isfinite(value).all())

@@ -151,10 +151,14 @@ def _transposed(node: Node, distribution: Distribution) -> str:
     return ""
 
 
-def shapes_of(expression: str, own: tuple[int, ...], value: str, shape: tuple[int, ...]) -> str:
+def shapes_of(
+    expression: str, expression_shape: tuple[int, ...], value: str, shape: tuple[int, ...]
+) -> str:
     """Two lines with a distribution and a value, and their shapes."""
     width = max(len(expression), len(value))
-    return f"    {expression:<{width}}  shape {own}\n    {value:<{width}}  shape {shape}"
+    return (
+        f"    {expression:<{width}}  shape {expression_shape}\n    {value:<{width}}  shape {shape}"
+    )
 
 
 def check_support(
@@ -215,7 +219,7 @@ def _logarithms(value: Any, distribution: Distribution) -> str:
 
 
 def _other_size(value: np.ndarray, distribution: Distribution) -> str:
-    """The order of the parameters if another one fits as `size`."""
+    """The order of the parameters if another parameter fits as `size`."""
     parameters, parents = distribution.family.parameters, distribution.parents
     numbers = {
         parameter.name: parent.value

@@ -68,7 +68,7 @@ def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
     arrays = {n: _fitted(model, n, value) for n, value in given.items() if isinstance(n, Data)}
     changed: dict[Node, np.ndarray] = {n: a.value for n, a in arrays.items() if a.shape == n.shape}
     unknowns = {n: value for n, value in given.items() if isinstance(n, Variable)}
-    reshaped = {n: made for n, made in arrays.items() if made.shape != n.shape}
+    reshaped = {n: new_node for n, new_node in arrays.items() if new_node.shape != n.shape}
     if reshaped:
         _replace_shapes(model, given, arrays, reshaped)
         return
@@ -154,9 +154,9 @@ def _check_statements(
 
 
 def _with_value(node: Data, value: np.ndarray) -> Data:
-    made = Data(value, node.name, node.dims)
-    made.source = node.source
-    return made
+    new_node = Data(value, node.name, node.dims)
+    new_node.source = node.source
+    return new_node
 
 
 def _replace_shapes(
@@ -167,8 +167,8 @@ def _replace_shapes(
 ) -> None:
     """Write a model again for data of other shapes, with a warning."""
     changes = [
-        f"{describe(n, model.known_as)} has shape {n.shape}, got {made.shape}"
-        for n, made in reshaped.items()
+        f"{describe(n, model.known_as)} has shape {n.shape}, got {new_node.shape}"
+        for n, new_node in reshaped.items()
     ]
     text = f"set_data: {' and '.join(changes)}"
     try:
@@ -314,7 +314,7 @@ def _follow(model: "Model", changed: Mapping[Node, np.ndarray]) -> dict[Node, np
 
 def _coords(model: "Model", arrays: Mapping[Data, Data]) -> dict[str, np.ndarray]:
     """The labels of dimensions, with the labels that new values bring."""
-    if not any(made.coords for made in arrays.values()):
+    if not any(new_node.coords for new_node in arrays.values()):
         return model.coords
     nodes = [arrays[n] if n in arrays and arrays[n].coords else n for n in model.data]
     return model.coords | model._labels(nodes, check_coords(model._made_of[2]))

@@ -135,8 +135,8 @@ class Density:
         """
         environment: Environment = dict(data)
         define = self.images(self.pieces(free), environment, scope)
-        wanted = [v for v in self.unknowns if among is None or v in among]
-        evaluate(wanted, environment, define, scope)
+        unknowns = [v for v in self.unknowns if among is None or v in among]
+        evaluate(unknowns, environment, define, scope)
         return environment, define.log_jacobian
 
     def pieces(self, free: Any) -> dict[Variable, Any]:

@@ -64,8 +64,8 @@ def rename_dims(x: Computed, **names: str | None) -> Array:
     renamed = elementwise(
         *(("logical_or", node) if node.dtype.kind == "b" else ("positive",)), node
     )
-    wanted = tuple(dim if dim is None else names.get(dim, dim) for dim in dims)
-    renamed.dims = check_dims(wanted, node.shape, f"rename_dims: {describe(node)}")
+    new_dims = tuple(dim if dim is None else names.get(dim, dim) for dim in dims)
+    renamed.dims = check_dims(new_dims, node.shape, f"rename_dims: {describe(node)}")
     return Array(renamed)
 
 

@@ -98,17 +98,17 @@ def check_labels(
     for node in axes_of_nodes:
         if not isinstance(node, Data):
             continue
-        for dim, own in node.coords.items():
-            if dim in holders and not labels_agree(np.asarray(labels[dim]), own):
+        for dim, node_labels in node.coords.items():
+            if dim in holders and not labels_agree(np.asarray(labels[dim]), node_labels):
                 unknown = describe(holders[dim])
                 way_out = _way_of_codes(node, dim) or (
                     "elements are combined by position: give the data the same labels in the same "
                     "order, or give the dimension another name"
                 )
                 raise DimsError(
-                    f"{doing}: {describe(node)}{site_text(node)} has the labels {_few(own)} for "
-                    f"dimension {dim!r}, and the draws of {unknown} have {_few(labels[dim])}; "
-                    f"{way_out}"
+                    f"{doing}: {describe(node)}{site_text(node)} has the labels "
+                    f"{_few(node_labels)} for dimension {dim!r}, and the draws of "
+                    f"{unknown} have {_few(labels[dim])}; {way_out}"
                 )
 
 

@@ -17,18 +17,18 @@ def early_reads(node: Node, unknown: Node) -> Node:
 
     Reads of results of elementwise operations are moved.
     """
-    made: dict[Node, Node] = {}
+    rewritten: dict[Node, Node] = {}
     for above in ancestors([node]):
         if not isinstance(above, Apply) or not is_batchable(above):
             continue
-        parents = tuple(made.get(parent, parent) for parent in above.parents)
+        parents = tuple(rewritten.get(parent, parent) for parent in above.parents)
         new = above
         if any(one is not other for one, other in zip(parents, above.parents, strict=True)):
             new = Apply(above.operation, parents, above.shape, above.dtype, above.attributes)
         new = _moved(new, unknown)
         if new is not above:
-            made[above] = new
-    return made.get(node, node)
+            rewritten[above] = new
+    return rewritten.get(node, node)
 
 
 def _moved(node: Apply, unknown: Node) -> Apply:

@@ -36,16 +36,20 @@ __all__ = [
 ]
 
 
-def _log_density(x: Any, *rest: Any, family: str, forms: tuple[str, ...], **known: Any) -> Any:
+def _log_density(x: Any, *rest: Any, family: str, forms: tuple[str, ...], **options: Any) -> Any:
     """The log density, which is -inf outside of the support."""
     parameters = rest[: len(rest) - len(forms)]
     more = dict(zip(forms, rest[len(parameters) :], strict=True))
-    inside, guarded = _guarded(x, parameters, **known["support"])
+    inside, guarded = _guarded(x, parameters, **options["support"])
     distribution_family = family_of(family)
-    if distribution_family.event_ndim and known["support"]["kind"] in ("interval", "real", "whole"):
+    if distribution_family.event_ndim and options["support"]["kind"] in (
+        "interval",
+        "real",
+        "whole",
+    ):
         inside = jnp.all(inside, tuple(range(-distribution_family.event_ndim, 0)))
-    density = distribution_family.log_density(guarded, *parameters, small=known["small"], **more)
-    shape, ndim = known["shape"], x.ndim - distribution_family.event_ndim
+    density = distribution_family.log_density(guarded, *parameters, small=options["small"], **more)
+    shape, ndim = options["shape"], x.ndim - distribution_family.event_ndim
     if ndim == len(shape) > 0 and x.shape[0] not in (1, shape[0]):  # some of the rows
         shape = (x.shape[0], *shape[1:])
     return jnp.broadcast_to(jnp.where(inside, density, -jnp.inf), shape)

@@ -156,8 +156,8 @@ def _is_triangular(node: Node, *, upper: bool) -> bool:
     if node.operation is TRANSPOSE:
         return _is_triangular(node.parents[0], upper=not upper)
     if node.operation is MATMUL:
-        others = [parent for parent in node.parents if not _is_diagonal(parent)]
-        return bool(others) and all(_is_triangular(parent, upper=upper) for parent in others)
+        dense = [parent for parent in node.parents if not _is_diagonal(parent)]
+        return bool(dense) and all(_is_triangular(parent, upper=upper) for parent in dense)
     if node.operation in (FORM, _MULTIPLY):
         return any(_is_triangular(parent, upper=upper) for parent in parents)
     return node.operation is CHOLESKY and not upper

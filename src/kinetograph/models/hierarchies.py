@@ -101,8 +101,8 @@ def _joined(every: list[Hierarchy]) -> list[Hierarchy]:
         key = each.instead if each.instead == SERIES else texts
         groups.setdefault((each.centred, each.scale, each.scales, key), []).append(each)
     return [
-        replace(first, alike=tuple(each.unknown.partition(" ")[0] for each in others))
-        for first, *others in groups.values()
+        replace(first, alike=tuple(each.unknown.partition(" ")[0] for each in alike))
+        for first, *alike in groups.values()
     ]
 
 
@@ -169,10 +169,10 @@ def is_standard_normal(unknown: Variable) -> bool:
     distribution = unknown.distribution
     if distribution is None or distribution.family.key != "normal" or not is_real(unknown):
         return False
-    known = [distribution.arguments[name] for name in ("mean", "sd")]
+    parameters = [distribution.arguments[name] for name in ("mean", "sd")]
     return all(
         isinstance(node, Data) and node.literal and np.all(node.value == value)
-        for node, value in zip(known, (0.0, 1.0), strict=True)
+        for node, value in zip(parameters, (0.0, 1.0), strict=True)
     )
 
 
@@ -196,17 +196,17 @@ def products(model: "Model") -> Iterator[ScaledUnknown]:
     terms = [term.node for term in model.density.terms]
     nodes = sorted({*model.component.nodes, *ancestors(terms)}, key=lambda node: node.serial)
     sums = [n for n in nodes if isinstance(n, Apply) and n.operation is _ADD]
-    taken: set[Node] = set()
+    visited: set[Node] = set()
     for node in nodes:
         if not isinstance(node, Apply) or node.operation is not _MULTIPLY:
             continue
         for factor, scale in (node.parents, node.parents[::-1]):
             unknown = _moved_unknown(factor)
-            if unknown in taken or not isinstance(unknown, Variable) or not _is_standard(unknown):
+            if unknown in visited or not isinstance(unknown, Variable) or not _is_standard(unknown):
                 continue
             if unknown not in model.component.unknowns or not is_scale(scale):
                 continue
-            taken.add(unknown)
+            visited.add(unknown)
             around = next((n.parents for n in sums if node in n.parents), None)
             location = None
             if around is not None:
@@ -225,8 +225,8 @@ def _is_non_centred(product: ScaledUnknown) -> bool:
     standard = LOCATION_SCALE[distribution.family.key][:2]
     values = (distribution.arguments[name] for name in standard)
     return product.node.shape == product.factor.shape and all(
-        isinstance(value, Data) and np.all(value.value == known)
-        for value, known in zip(values, (0, 1), strict=True)
+        isinstance(value, Data) and np.all(value.value == expected)
+        for value, expected in zip(values, (0, 1), strict=True)
     )
 
 
@@ -273,11 +273,11 @@ def _has_factor(node: Node, unknown: Variable) -> bool:
 
 
 def _called(model: "Model", unknown: Variable) -> str:
-    """The name of an unknown, with its place for a made name."""
+    """The name of an unknown, with its place for a generated name."""
     name = model.name(unknown)
     assert unknown.distribution is not None
-    made = re.fullmatch(rf"{unknown.distribution.family.name}_\d+", name)
-    return f"{name}{site_text(unknown)}" if made else name
+    is_generated = re.fullmatch(rf"{unknown.distribution.family.name}_\d+", name)
+    return f"{name}{site_text(unknown)}" if is_generated else name
 
 
 def _moved_unknown(node: Node) -> Node:

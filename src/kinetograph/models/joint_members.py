@@ -48,19 +48,19 @@ def joint_normal(
     pairs = _members(model, shifts, vectors, users)
     members = {member.unknown: (member, f) for member, f in pairs}
     maps = set(ancestors([node for member, _ in members.values() for node in member.nodes]))
-    kept = tuple(  # no map and no law of an unknown depends on a member
+    fitting = tuple(  # no map and no law of an unknown depends on a member
         member
         for unknown, (member, f) in members.items()
         if unknown not in laws and unknown not in maps and _has_known_factors(f, users)
     )
-    coefficients = {member.unknown for member in kept if not unknowns_above(member.nodes)}
-    effects = [member.unknown for member in kept if member.unknown not in coefficients]
+    coefficients = {member.unknown for member in fitting if not unknowns_above(member.nodes)}
+    effects = [member.unknown for member in fitting if member.unknown not in coefficients]
     each = (*(s.location for s in shifts.values()), *(v.location for v in vectors.values()))
     locations = [location for location in each if location is not None]
     apart = coefficients.difference(ancestors(locations))
     needed = apart or any(_is_mixed(unknown, users) for unknown in effects)
-    fits = effects and sum(member.unknown.size for member in kept) <= MOST
-    return JointNormal(kept, model.density.slices) if needed and fits else None
+    fits = effects and sum(member.unknown.size for member in fitting) <= MOST
+    return JointNormal(fitting, model.density.slices) if needed and fits else None
 
 
 def _members(
@@ -70,7 +70,7 @@ def _members(
     users: Mapping[Node, list[Apply]],
 ) -> Iterator[tuple[Member, Node]]:
     """The unknowns that may be members, and the nodes of their values."""
-    made = {product.unknown: product for product in products(model)}
+    by_unknown = {product.unknown: product for product in products(model)}
     for unknown in model.density.unknowns:
         vector, shift = vectors.get(unknown), shifts.get(unknown)
         if vector is not None:
@@ -80,15 +80,15 @@ def _members(
                 standard = not unknowns_above(distribution.parents)
                 yield Member(unknown, standard, vector.parameters, _of_vector(vector)), vector.f
             continue
-        known = centred(unknown) if shift is None and is_real(unknown) else None
-        shift = shift or known
+        location = centred(unknown) if shift is None and is_real(unknown) else None
+        shift = shift or location
         if shift is None or not is_real(unknown):
             continue
         if shift.centred:
             law = _of_elements(unknown, shift.location, (shift.scale,))
             yield Member(unknown, False, shift.nodes, law), unknown
         else:
-            product = made.get(unknown)
+            product = by_unknown.get(unknown)
             value, scales = common_scales(unknown, product.node if product else unknown, users)
             scales = (product.scale, *scales) if product else scales
             yield Member(unknown, True, scales, _of_elements(unknown, None, scales)), value
@@ -144,8 +144,8 @@ def _linear_uses(f: Node, users: Mapping[Node, list[Apply]]) -> Iterator[tuple[N
 def _has_known_factors(f: Node, users: Mapping[Node, list[Apply]]) -> bool:
     """Whether sums and products with f have no other unknown factor."""
     products = [(node, user) for node, user in _linear_uses(f, users) if user.operation in PRODUCTS]
-    others = [parent for node, user in products for parent in user.parents if parent is not node]
-    return not unknowns_above(others)
+    factors = [parent for node, user in products for parent in user.parents if parent is not node]
+    return not unknowns_above(factors)
 
 
 def _is_mixed(f: Node, users: Mapping[Node, list[Apply]]) -> bool:

@@ -28,12 +28,12 @@ def axis_names(name: str, axes: Axes) -> tuple[str, ...]:
     """
     names: list[str] = []
     for i, axis in enumerate(axes):
-        wanted = f"{name}_{axis.dim}" if isinstance(axis, Part) else axis
-        names.append(f"{name}_dim_{i}" if wanted is None or wanted in names else wanted)
+        dim = f"{name}_{axis.dim}" if isinstance(axis, Part) else axis
+        names.append(f"{name}_dim_{i}" if dim is None or dim in names else dim)
     return tuple(names)
 
 
-def check_name(name: str, what: str, change: str) -> None:
+def check_name(name: str, title: str, change: str) -> None:
     """Raise ModelError for a name that files cannot hold.
 
     Raises
@@ -49,7 +49,7 @@ def check_name(name: str, what: str, change: str) -> None:
     elif not name.isprintable():
         reason = "contains a character that cannot be printed"
     if reason:
-        raise ModelError(f"model: {what} is named {name!r}, which {reason}; {change}")
+        raise ModelError(f"model: {title} is named {name!r}, which {reason}; {change}")
 
 
 def check_group(

@@ -22,8 +22,8 @@ from .linear_rows import (
     NotLinearSeries,
     SeriesExpression,
     SeriesRows,
+    by_step,
     combined,
-    known,
     value_of,
 )
 from .linear_starts import FirstValue, element_of, first_noises, first_unknowns, laws_of
@@ -72,7 +72,7 @@ class SeriesLoop:
         if isinstance(kind, DelayedColumn):
             return self._before(kind)
         if isinstance(kind, Node) or not any(map(system.moves, column)):
-            return self._known(column)
+            return self._without_noise(column)
         if isinstance(kind, ArrayPlaces):
             return self._read(kind)
         if kind is None:
@@ -102,9 +102,9 @@ class SeriesLoop:
         if firsts:
             system.possible_firsts[firsts] = isinstance(column[0], Variable)
         noisy = bool(firsts) and all(unknown in system.firsts for unknown in firsts)
-        noisy = noisy and system.taken.isdisjoint(firsts)
-        known = [step for step in starts if step < 0 or not noisy]
-        earlier = {step: system.number(starts[step], step) for step in known}
+        noisy = noisy and system.noise_unknowns.isdisjoint(firsts)
+        steps_before = [step for step in starts if step < 0 or not noisy]
+        earlier = {step: system.number(starts[step], step) for step in steps_before}
         if any(value.keys for step, value in earlier.items() if step < 0):
             raise NotLinearSeries
         states = self._states[column] = []
@@ -162,7 +162,7 @@ class SeriesLoop:
         first = 0 if firsts else self.delay
         return system.noise(SystemNoise((*firsts, *unknowns), first), mean, sd)
 
-    def _known(self, column: Column) -> SeriesExpression:
+    def _without_noise(self, column: Column) -> SeriesExpression:
         """Values that do not depend on noises."""
         node = self.columns.array(column)
         if node is None:
@@ -176,7 +176,7 @@ class SeriesLoop:
             value = jnp.asarray(e[node])
             if value.shape == (len(column),):
                 value = jnp.pad(value, (self.delay, after), mode="edge")
-            return SeriesRows({}, known(value, steps))
+            return SeriesRows({}, by_step(value, steps))
 
         return SeriesExpression(frozenset(), rows)
 

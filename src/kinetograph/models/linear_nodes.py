@@ -29,8 +29,8 @@ from .linear_rows import (
     SeriesExpression,
     SeriesRows,
     at_step,
+    by_step,
     combined,
-    known,
     lagged,
     resolved,
     value_of,
@@ -137,7 +137,7 @@ class System:
         return keys
 
     @property
-    def taken(self) -> set[Variable]:
+    def noise_unknowns(self) -> set[Variable]:
         """The unknowns of the noises."""
         return {unknown for noise in self.noises for unknown in noise.unknowns}
 
@@ -159,9 +159,11 @@ class System:
         if node not in self._moving:
             for each in ancestors([node], self._moving.__contains__):
                 if each not in self._moving:
-                    own = isinstance(each, Variable) and is_noise(each) and self.is_series(each)
-                    own = own or each in self.numbers or each in self.firsts
-                    self._moving[each] = own or any(self._moving[p] for p in each.parents)
+                    may_be_noise = (
+                        isinstance(each, Variable) and is_noise(each) and self.is_series(each)
+                    )
+                    may_be_noise = may_be_noise or each in self.numbers or each in self.firsts
+                    self._moving[each] = may_be_noise or any(self._moving[p] for p in each.parents)
         return self._moving[node]
 
     def observed(self, node: Node) -> SeriesExpression:
@@ -233,7 +235,7 @@ class System:
         if node.shape not in ((), (1,)) and not self.is_series(node):
             raise NotLinearSeries
         self.constants[node] = None
-        return SeriesExpression(frozenset(), lambda e: SeriesRows({}, known(e[node], self.steps)))
+        return SeriesExpression(frozenset(), lambda e: SeriesRows({}, by_step(e[node], self.steps)))
 
     def new_state(self, start: SeriesExpression | None = None, late: int = 0) -> int:
         """Another state, whose expression will be known later."""
@@ -296,7 +298,7 @@ class System:
     ) -> SeriesExpression:
         """Normal unknowns."""
         key = NOISE, len(self.noises)
-        return self._named(noise, with_noise(key, mean, sd))
+        return self._add_noise(noise, with_noise(key, mean, sd))
 
     def _process(self, unknown: Variable, distribution: Distribution) -> SeriesExpression:
         """A process; its latest values are states."""
@@ -318,14 +320,14 @@ class System:
             return SeriesRows({**dict(zip(before, slopes, strict=True)), noise: scales}, drifts)
 
         self.states[states[0]] = SeriesExpression(frozenset({*before, noise}), process)
-        return self._named(SystemNoise((unknown,), late), value_of(states[0]))
+        return self._add_noise(SystemNoise((unknown,), late), value_of(states[0]))
 
-    def _named(self, noise: SystemNoise, value: SeriesExpression) -> SeriesExpression:
+    def _add_noise(self, noise: SystemNoise, value: SeriesExpression) -> SeriesExpression:
         """Keep the expression of unknowns, with unused numbers at other steps."""
-        if not self.taken.isdisjoint(noise.unknowns):
+        if not self.noise_unknowns.isdisjoint(noise.unknowns):
             raise NotLinearSeries
-        own = SeriesRows({(NOISE, len(self.noises)): 1.0}, 0.0)
-        unused = SeriesExpression(frozenset(own.terms), lambda _: own)
+        noise_alone = SeriesRows({(NOISE, len(self.noises)): 1.0}, 0.0)
+        unused = SeriesExpression(frozenset(noise_alone.terms), lambda _: noise_alone)
         before, after = noise.padding(self.steps)
         self.noises[noise] = self.started(value, [unused] * before, [unused] * after)
         return value
@@ -334,8 +336,10 @@ class System:
         """A running sum."""
         steps, late = self.expression(node), self.late(node)
         state = self.new_state(late=late)
-        own = SeriesRows({(BEFORE, state): 1.0}, 0.0)
-        total = SeriesExpression(steps.keys | {*own.terms}, lambda e: steps.rows(e).plus(own))
+        earlier_sum = SeriesRows({(BEFORE, state): 1.0}, 0.0)
+        total = SeriesExpression(
+            steps.keys | {*earlier_sum.terms}, lambda e: steps.rows(e).plus(earlier_sum)
+        )
         self.states[state] = self.started(total, [ZERO] * late)
         return value_of(state)
 
@@ -358,21 +362,21 @@ class System:
         return self.started(self.expression(rest), list(map(start, range(late))))
 
     def _part(self, node: Apply) -> SeriesExpression:
-        """A late series: another one without its first elements."""
+        """A late series: a series without its first elements."""
         (whole,), late = node.parents, self.late(node)
         if whole.shape != (self.steps,):
             raise NotLinearSeries
-        found, template = self.expression(whole), node.attributes["template"]
+        expression, template = self.expression(whole), node.attributes["template"]
         if len(template) != 1 or not isinstance(template[0], slice):
             raise NotLinearSeries
         first, _, step = template[0].indices(self.steps)
         if step == 1 and first == late:
-            return found
-        if step != 1 or first != late - 1 or any(kind != NOW for kind, _ in found.keys):
+            return expression
+        if step != 1 or first != late - 1 or any(kind != NOW for kind, _ in expression.keys):
             raise NotLinearSeries
         return SeriesExpression(
-            frozenset((BEFORE, k) for _, k in found.keys),
-            lambda e: lagged(found.rows(e), self.steps),
+            frozenset((BEFORE, k) for _, k in expression.keys),
+            lambda e: lagged(expression.rows(e), self.steps),
         )
 
     def _stack(self, total: Apply) -> SeriesExpression:
@@ -403,10 +407,10 @@ class System:
         if not isinstance(node, Apply) or node.shape != ():
             raise NotLinearSeries
         if node.operation is SLICE and self.is_series(series := node.parents[0]):
-            found = self.expression(series)
+            expression = self.expression(series)
             if node.attributes["template"] != (step - self.late(series),):
                 raise NotLinearSeries
-            return found._replace(rows=lambda e: at_step(found.rows(e), step))
+            return expression._replace(rows=lambda e: at_step(expression.rows(e), step))
         return combined(node, [self.number(parent, step) for parent in node.parents])
 
     def _copied(self) -> dict[str, Any]:

@@ -29,7 +29,7 @@ __all__ = [
     "SeriesRows",
     "at_step",
     "combined",
-    "known",
+    "by_step",
     "lagged",
     "resolved",
     "value_of",
@@ -81,7 +81,7 @@ ZERO = SeriesExpression(frozenset(), lambda _: SeriesRows({}, 0.0))
 ONE = SeriesExpression(frozenset(), lambda _: SeriesRows({}, 1.0))
 
 
-def known(value: Any, steps: int) -> Any:
+def by_step(value: Any, steps: int) -> Any:
     """A known value: a number, or an array over the steps."""
     if jnp.shape(value) in ((), (1,)):
         return jnp.reshape(value, ())
@@ -91,14 +91,14 @@ def known(value: Any, steps: int) -> Any:
 def lagged(rows: SeriesRows, steps: int) -> SeriesRows:
     """The rows of the step before, of states alone."""
 
-    def moved(value: Any) -> Any:
+    def shifted(value: Any) -> Any:
         if jnp.ndim(value) == 0:
             return value
         value = jnp.broadcast_to(value, (steps,))
         return jnp.concatenate([value[:1], value[:-1]])
 
-    terms = {(BEFORE, k): moved(value) for (_, k), value in rows.terms.items()}
-    return SeriesRows(terms, moved(rows.constant))
+    terms = {(BEFORE, k): shifted(value) for (_, k), value in rows.terms.items()}
+    return SeriesRows(terms, shifted(rows.constant))
 
 
 def at_step(rows: SeriesRows, step: int) -> SeriesRows:
@@ -123,7 +123,7 @@ def with_ends(
     """
     start, stop, ends = len(first), steps - len(last), (*first, *last)
 
-    def joined(others: Sequence[Any], value: Any) -> Any:
+    def joined(end_values: Sequence[Any], value: Any) -> Any:
         value = jnp.broadcast_to(value, (steps,))
 
         def filled(values: Sequence[Any]) -> list[Any]:
@@ -131,7 +131,7 @@ def with_ends(
             return [jnp.full(len(run), run[0], value.dtype) for run in runs]
 
         middle = value[start:stop]
-        return jnp.concatenate([*filled(others[:start]), middle, *filled(others[start:])])
+        return jnp.concatenate([*filled(end_values[:start]), middle, *filled(end_values[start:])])
 
     terms = {
         key: rows.terms[key]
@@ -161,8 +161,10 @@ def resolved(rows: SeriesRows, states: Sequence[SeriesRows], noises: int) -> Lin
             if kind == NOW:
                 waiting.append((product, states[k]))
             else:
-                found = state if kind == BEFORE else noise
-                found[k] = product if _is_zero(found[k]) else found[k] + product
+                coefficients = state if kind == BEFORE else noise
+                coefficients[k] = (
+                    product if _is_zero(coefficients[k]) else coefficients[k] + product
+                )
     return LinearRow(state, noise, rest)
 
 
@@ -194,10 +196,10 @@ def combined(node: Apply, parents: Sequence[SeriesExpression]) -> SeriesExpressi
         raise NotLinearSeries
 
     def rows(e: Environment) -> SeriesRows:
-        first, *others = (each.rows(e) for each in parents)
+        first, *second = (each.rows(e) for each in parents)
         if operation is _NEGATE:
             return first.times(-1.0)
-        (other,) = others
+        (other,) = second
         if operation is _ADD:
             return first.plus(other)
         if operation is _SUBTRACT:

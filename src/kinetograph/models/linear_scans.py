@@ -69,10 +69,10 @@ class ScanLoop:
             state = system.new_state(None if self.delay else start)
             self._states[place] = state
             if following in self._before or following in self._done:
-                found = self.expression(following)
+                expression = self.expression(following)
             else:
                 self._done[following] = value_of(state)
-                found = self._expression(following)
+                expression = self._expression(following)
             first = [ZERO] * (self.delay - 1) + [start] * min(self.delay, 1)
-            system.states[state] = system.started(found, first)
+            system.states[state] = system.started(expression, first)
         return self._states[place]

@@ -107,7 +107,7 @@ def first_noises(
         means, sds = map(list, zip(*laws, strict=True))
         mean, sd = system.started(ZERO, means), system.started(ONE, sds)
         return system.noise(SystemNoise(unknowns, 0), mean, sd)
-    if not system.taken.isdisjoint(unknowns):
+    if not system.noise_unknowns.isdisjoint(unknowns):
         raise NotLinearSeries
     key = NOISE, [*system.noises].index(late)
     series = system.started(system.noises[late], [with_noise(key, *law) for law in laws])

@@ -40,8 +40,8 @@ def linear_systems(
 
     `vectors` are unknowns that may have coordinates without a system.
     """
-    seen: set[Node] = set()
-    taken: set[Variable] = set()
+    tried: set[Node] = set()
+    assigned: set[Variable] = set()
     groups = alike_numbers(model.density)
     every = {number for group in groups for number in group}
     for term in terms:
@@ -55,24 +55,24 @@ def linear_systems(
             continue
         unknowns = [v for v in ancestors([mean]) if isinstance(v, Variable)]
         f = _observed(mean, {v for v in unknowns if v in every or is_noise(v)})
-        if f is None or f in seen:
+        if f is None or f in tried:
             continue
-        seen.add(f)
+        tried.add(f)
         numbers = _numbers_above(mean, groups, f.shape[0])
         for system in (System(f.shape[0], numbers), *_of_parts(f, numbers)):
-            found = _system(model, f, system, terms, vectors)
-            if found is not None:
-                found = _with_firsts(model, f, system, terms) or found
-                taken.update(found.unknowns)
-                yield found
+            vector = _system(model, f, system, terms, vectors)
+            if vector is not None:
+                vector = _with_firsts(model, f, system, terms) or vector
+                assigned.update(vector.unknowns)
+                yield vector
                 break
     for term in terms:
         series = _with_other_data(model, term, groups, vectors)
-        if series is not None and taken.isdisjoint(series.unknowns):
-            taken.update(series.unknowns)
+        if series is not None and assigned.isdisjoint(series.unknowns):
+            assigned.update(series.unknowns)
             yield series
     for group in groups:
-        if taken.isdisjoint(group) and len(group) > FEWEST_STEPS:
+        if assigned.isdisjoint(group) and len(group) > FEWEST_STEPS:
             series = _series_of_numbers(model, group)
             if series is not None:
                 yield series
@@ -81,20 +81,20 @@ def linear_systems(
 def _series_of_numbers(model: "Model", group: set[Variable]) -> GaussianVector | None:
     """A series of numbers whose data are not normal."""
     f = stack(sorted(group, key=lambda number: number.serial))
-    found = System(f.shape[0], group)
+    system = System(f.shape[0], group)
     try:
-        of_f = found.observed(f)
-        found.finish()
+        of_f = system.observed(f)
+        system.finish()
     except (NotLinearSeries, NotAlike):
         return None
-    noises = tuple(found.noises)
-    if len(noises) != 1 or len(found.states) not in range(1, MOST_WRITTEN + 1):
+    noises = tuple(system.noises)
+    if len(noises) != 1 or len(system.states) not in range(1, MOST_WRITTEN + 1):
         return None
     if noises[0].unknowns != f.parents:
         return None
-    if not found.constants_are_known() or not set(model.density.unknowns).issuperset(group):
+    if not system.constants_are_known() or not set(model.density.unknowns).issuperset(group):
         return None
-    return _vector(found, of_f, f)
+    return _vector(system, of_f, f)
 
 
 def _with_other_data(
@@ -108,9 +108,9 @@ def _with_other_data(
         while isinstance(f, Apply):
             if len(f.shape) == 1 and f.shape[0] > FEWEST_STEPS:
                 numbers = _numbers_above(f, groups, f.shape[0])
-                found = _of_other_data(model, f, numbers, vectors)
-                if found is not None:
-                    return found
+                vector = _of_other_data(model, f, numbers, vectors)
+                if vector is not None:
+                    return vector
             above = [p for p in f.parents if p.shape == f.shape and unknowns_above([p])]
             if len(above) != 1 or not f.operation.elementwise:
                 break
@@ -122,38 +122,40 @@ def _of_other_data(
     model: "Model", f: Node, numbers: set[Variable], vectors: Collection[Variable]
 ) -> GaussianVector | None:
     """The system of a series."""
-    found, firsts = None, frozenset[Variable]()
+    vector, firsts = None, frozenset[Variable]()
     while True:
         system = System(f.shape[0], numbers, firsts=firsts)
         try:
             of_f = system.observed(f)
             system.finish()
         except (NotLinearSeries, NotAlike):
-            return found
+            return vector
         noises, states = tuple(system.noises), len(system.states)
         few = 0 < states <= MOST_WRITTEN and len(noises) <= MOST_WRITTEN
         if not few or _is_single(system, vectors) or not system.depends_at_once(of_f):
-            return found
-        if not system.constants_are_known() or not system.taken <= {*model.density.unknowns}:
-            return found
-        found = _vector(system, of_f, f)
+            return vector
+        if not system.constants_are_known() or not system.noise_unknowns <= {
+            *model.density.unknowns
+        }:
+            return vector
+        vector = _vector(system, of_f, f)
         if firsts or not (firsts := system.worthwhile_firsts()):
-            return found
+            return vector
 
 
 def _with_firsts(
-    model: "Model", f: Node, found: System, terms: "Sequence[Term]"
+    model: "Model", f: Node, system: System, terms: "Sequence[Term]"
 ) -> GaussianVector | None:
     """The system with unknown first values of loops among its noises."""
-    firsts = found.worthwhile_firsts()
-    whole = System(found.steps, found.numbers, found.places, firsts)
-    return _system(model, f, whole, terms) if firsts else None
+    firsts = system.worthwhile_firsts()
+    extended = System(system.steps, system.numbers, system.places, firsts)
+    return _system(model, f, extended, terms) if firsts else None
 
 
 def _is_single(system: System, vectors: Collection[Variable]) -> bool:
     """Whether a system is a vector with a map of its own."""
     single = len(system.states) == len(system.noises) == 1 and system.places is None
-    return single and not system.taken.isdisjoint(vectors)
+    return single and not system.noise_unknowns.isdisjoint(vectors)
 
 
 def _numbers_above(mean: Node, groups: Sequence[set[Variable]], steps: int) -> set[Variable]:
@@ -190,35 +192,35 @@ def _of_parts(f: Node, numbers: set[Variable]) -> Iterator[System]:
 def _system(
     model: "Model",
     f: Node,
-    found: System,
+    system: System,
     terms: "Sequence[Term]",
     vectors: Collection[Variable] = (),
 ) -> GaussianVector | None:
     try:
-        of_f = found.observed(f)
-        found.finish()
+        of_f = system.observed(f)
+        system.finish()
     except NotLinearSeries:
         return None
-    noises, states = tuple(found.noises), len(found.states)
+    noises, states = tuple(system.noises), len(system.states)
     unknowns = [unknown for noise in noises for unknown in noise.unknowns]
-    if not 0 < states <= MOST_STATES or len(noises) > MOST_STATES or _is_single(found, vectors):
+    if not 0 < states <= MOST_STATES or len(noises) > MOST_STATES or _is_single(system, vectors):
         return None
-    known = set(model.density.unknowns)
-    if not known.issuperset(unknowns) or not found.constants_are_known():
+    model_unknowns = set(model.density.unknowns)
+    if not model_unknowns.issuperset(unknowns) or not system.constants_are_known():
         return None
     data = normal_data(f, unknowns, terms)
     if data is None:
         return None
-    return _vector(found, of_f, f, data)
+    return _vector(system, of_f, f, data)
 
 
 def _vector(
-    found: System, of_f: SeriesExpression, f: Node, data: NormalData | None = None
+    system: System, of_f: SeriesExpression, f: Node, data: NormalData | None = None
 ) -> GaussianVector:
-    parameters, noises = tuple(found.constants), tuple(found.noises)
+    parameters, noises = tuple(system.constants), tuple(system.noises)
 
     def law(_: tuple[int, ...], *values: Any) -> SystemLaw:
-        return found.law(of_f, dict(zip(parameters, values, strict=True)))
+        return system.law(of_f, dict(zip(parameters, values, strict=True)))
 
     return GaussianVector(
         noises[0].unknowns[0],
@@ -229,6 +231,6 @@ def _vector(
         data=data,
         markov=True,
         system=noises,
-        steps=found.steps,
-        data_places=found.data_places,
+        steps=system.steps,
+        data_places=system.data_places,
     )

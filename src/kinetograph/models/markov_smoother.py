@@ -58,8 +58,8 @@ def _backward(slopes: Any, drifts: Any, scales: Any, h: Any, r: Any) -> tuple[An
         mean, variance = before
         slope, drift, scale, h, r = row
         v = slope**2 * variance + scale**2
-        known = 1.0 + h * v
-        mean, variance = (slope * mean + drift + v * r) / known, v / known
+        total_precision = 1.0 + h * v
+        mean, variance = (slope * mean + drift + v * r) / total_precision, v / total_precision
         return (mean, variance), (mean, variance, v)
 
     given = jnp.broadcast_arrays(slopes, drifts, scales, h, r)

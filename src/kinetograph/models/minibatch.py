@@ -153,7 +153,7 @@ def in_batches(model: Model, rows: tuple[Data, ...], *settings: Any) -> Model:
     ModelError
         If what a row adds to the log density depends on other rows, too.
     """
-    made = model._seen_by(rows, *settings)
-    assert made.batch is not None
-    check_rows(made, made.batch, BY)
-    return made
+    batched = model._seen_by(rows, *settings)
+    assert batched.batch is not None
+    check_rows(batched, batched.batch, BY)
+    return batched

@@ -31,7 +31,7 @@ from ..graph.operations.shaping import broadcast_to, concatenate, reshape
 from ..graph.precision import float_dtype
 from .data_checks import check_shape, check_support
 from .factor import density_at, factor
-from .observed_parts import with_seen
+from .observed_parts import with_observed
 from .statement_store import building
 from .statements import add_statement
 
@@ -78,17 +78,17 @@ def observe_incomplete(array: Array, node: Incomplete, distribution: Distributio
     check_shape(node, distribution)
     _check_family(node, distribution)
     rows = _MissingRows(node, distribution)
-    if rows.in_part.any() and (distribution.support is not REAL or family.event_ndim != 1):
+    if rows.is_partial.any() and (distribution.support is not REAL or family.event_ndim != 1):
         raise ModelError(
             f"observe: {describe(node)} has {family.name} values that are partly missing, and the "
             "density of their observed part is not available. Leave these values out, or mark "
             "each of them as missing as a whole"
         )
-    whole = rows.gone & ~rows.in_part.any()  # otherwise all vectors share one density
-    partly = ~rows.seen & ~whole
+    whole = rows.is_missing & ~rows.is_partial.any()  # otherwise all vectors share one density
+    partly = ~rows.is_observed & ~whole
     pieces: list[tuple[np.ndarray, Node]] = []  # places of elements, with their values
-    if rows.seen.any():
-        pieces.append((rows.elements(rows.seen), _seen(rows, array)))
+    if rows.is_observed.any():
+        pieces.append((rows.elements(rows.is_observed), _observed(rows, array)))
     if whole.any():
         pieces.append((rows.elements(whole), _unknown(rows, whole)))
     if partly.any():
@@ -122,8 +122,8 @@ class _MissingRows:
         self.values = node.value.reshape((self.count, *self.event))
         self.missing = np.isnan(self.values)
         within = tuple(range(1, 1 + len(self.event)))
-        self.seen, self.gone = ~self.missing.any(within), self.missing.all(within)
-        self.in_part = ~self.seen & ~self.gone
+        self.is_observed, self.is_missing = ~self.missing.any(within), self.missing.all(within)
+        self.is_partial = ~self.is_observed & ~self.is_missing
 
     @property
     def label(self) -> str | None:
@@ -137,7 +137,7 @@ class _MissingRows:
 
     def placed(self, place: tuple[int, ...]) -> tuple[int, ...]:
         """The index in the data of an element of the observed rows."""
-        row = np.unravel_index(np.flatnonzero(self.seen)[place[0]], self.batch)
+        row = np.unravel_index(np.flatnonzero(self.is_observed)[place[0]], self.batch)
         return (*map(int, row), *place[1:])
 
     def distribution(self, chosen: np.ndarray) -> Distribution:
@@ -161,8 +161,8 @@ class _MissingRows:
         numbered: dict[str, Places] = {}
         if dims is not None and dims[0] is not None:
             numbered[dims[0]] = self.node.shape if elements else self.batch, places
-            in_part = bool(self.in_part.any())
-            missing_places = np.flatnonzero(self.missing if in_part else ~self.seen)
+            in_part = bool(self.is_partial.any())
+            missing_places = np.flatnonzero(self.missing if in_part else ~self.is_observed)
             shape = self.node.shape if in_part else self.batch
             numbered[f"{self.label}_missing_at"] = shape, missing_places
         row_labels = {dim: _labels(self.node, at, self.node.coords) for dim, at in numbered.items()}
@@ -232,10 +232,12 @@ def labels_of_rows(
     return dims, labels
 
 
-def _seen(rows: _MissingRows, array: Array) -> Node:
+def _observed(rows: _MissingRows, array: Array) -> Node:
     """The observed rows, with their likelihood."""
-    data = rows.data("observed", rows.values[rows.seen], np.flatnonzero(rows.seen), False)
-    likelihood = rows.distribution(rows.seen)
+    data = rows.data(
+        "observed", rows.values[rows.is_observed], np.flatnonzero(rows.is_observed), False
+    )
+    likelihood = rows.distribution(rows.is_observed)
     check_support("observe", data, likelihood, rows.node, rows.placed)
     likelihood.target = data
     add_statement(likelihood, data, array, describe(rows.node), once=True)
@@ -264,7 +266,7 @@ def _in_part(rows: _MissingRows, chosen: np.ndarray) -> Node:
         pieces.append((np.flatnonzero(~is_missing), data))
     vectors = reshape(_assembled(pieces), missing.shape)
     density = density_at("observe", rows.distribution(chosen), vectors)
-    factor(Array(with_seen(density, ~missing, rows.label)))
+    factor(Array(with_observed(density, ~missing, rows.label)))
     return reshape(vectors, -1)
 
 

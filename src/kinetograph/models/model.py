@@ -14,7 +14,7 @@ from ..graph.node import Data, Node
 from ..graph.public import public
 from ..graph.saving.document import decode, encode
 from ..graph.source import place_text
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from .axes import axes_of
 from .batch import RowBatch
 from .checks import (
@@ -123,7 +123,7 @@ class Model(LogDensity):
             node_name: node for node, node_name in (self.variables | self._node_names).items()
         }
         if name not in node_by_name:
-            hint = meant(name, node_by_name)
+            hint = did_you_mean(name, node_by_name)
             if not hint and not self.variables and str(name).isidentifier():
                 hint = f"; to name another array, write kg.model(..., {name}={name})"
             raise KeyError(
@@ -270,7 +270,7 @@ class Model(LogDensity):
 
     def _data_hint(self, key: Any, names: Iterable[str]) -> str:
         """Advice on a name that is not data of the model."""
-        return meant(key, names) or (
+        return did_you_mean(key, names) or (
             "; a NumPy array in an expression is constant: before it, make the array data by "
             "kg.data(array, name=...)"
         )

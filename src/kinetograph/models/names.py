@@ -83,8 +83,8 @@ def assign_names(
     for node in nodes:
         name = given.get(node) or node.name or variables.get(node)
         # A loop's variable, `for z in zs`, leaves its name to a target's keyword.
-        taken = name in chosen and node not in given and not node.name
-        if name is None or (taken and _contained([node], set())):
+        is_used = name in chosen and node not in given and not node.name
+        if name is None or (is_used and _contained([node], set())):
             pending.append(node)
             continue
         other = node_of_name.get(name)
@@ -95,8 +95,8 @@ def assign_names(
             )
         node_of_name[name] = node
         names[node] = name
-    others = [n for n in beside if n.kind in ("variable", "data")]
-    nodes = (*names, *pending, *others) if pending else ()
+    further = [n for n in beside if n.kind in ("variable", "data")]
+    nodes = (*names, *pending, *further) if pending else ()
     dims = {dim for node in nodes for dim in node.dims or () if dim is not None}
     used = {name for n in nodes if (name := names.get(n) or n.name or variables.get(n))}
     contained = _contained(pending, used | dims)
@@ -118,12 +118,12 @@ def assign_names(
 
 def _contained(pending: list[Node], used: set[str]) -> dict[Node, str]:
     """The names of nodes whose arrays are in containers of the caller."""
-    wanted = set(pending)
-    if not wanted:
+    unnamed = set(pending)
+    if not unnamed:
         return {}
 
     def key(item: Any) -> Node | None:
-        return item.node if isinstance(item, Array) and item.node in wanted else None
+        return item.node if isinstance(item, Array) and item.node in unnamed else None
 
     return contained_names(_scope(), key, used)
 

@@ -125,8 +125,8 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
         array = _real(array)
     node = array.node
     assert isinstance(node, Data)
-    ours = FAMILIES.get(unused.family.name) is unused.family  # not a density of the user
-    if node.dtype == bool and ours and not unused.family.discrete:
+    is_own_family = FAMILIES.get(unused.family.name) is unused.family  # not a density of the user
+    if node.dtype == bool and is_own_family and not unused.family.discrete:
         warn_user(
             f"observe: {describe(node)} holds True and False, and {unused.family.name} is a "
             f"distribution of real numbers{place_text()}; write "

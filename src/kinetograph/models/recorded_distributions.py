@@ -68,19 +68,19 @@ def warn_of_other_unknowns(doing: str, names: Mapping[Node, str], results: Any) 
 
 
 def _changes(here: dict[str, Recorded], results: Any) -> list[str]:
-    """Texts on distributions that differ from the ones of the results."""
+    """Texts on distributions that differ from distributions of the results."""
     there = _of_results(results)
     return [text for name in here if name in there and (text := _change(here, there, name))]
 
 
 def _missing(model: Model, results: Any) -> list[str]:
     """Texts on variables of the results that the model lacks."""
-    known = {*map(model.name, (*model.component.unknowns, *model.component.discrete))}
-    known |= {*map(model.name, (*model.data, *model.targets, *model.fixed))}
+    model_names = {*map(model.name, (*model.component.unknowns, *model.component.discrete))}
+    model_names |= {*map(model.name, (*model.data, *model.targets, *model.fixed))}
     return [
         f"{name} ~ {family} there, and no {name}"
         for name, (family, _) in _of_results(results).items()
-        if name not in known
+        if name not in model_names
     ]
 
 
@@ -114,11 +114,11 @@ def _recorded(distribution: Distribution) -> Recorded:
 
 def _change(here: dict[str, Recorded], there: dict[str, Recorded], name: str) -> str:
     """A text on another family, or on another number; else empty."""
-    (family, numbers), (other, others) = here[name], there[name]
+    (family, numbers), (other, there_numbers) = here[name], there[name]
     if family != other:
         return f"{name} ~ {other} there, and {name} ~ {family}"
     for parameter, number in numbers.items():
-        before = others.get(parameter, number)
+        before = there_numbers.get(parameter, number)
         if not math.isclose(number, before, rel_tol=1e-5):
             of = f"the {parameter} of {name} ~ {family}"
             return f"{of} is {before:g} there, and {number:g}"

@@ -12,7 +12,7 @@ import xarray
 from ..graph.array import Array
 from ..graph.messages import describe
 from ..graph.source import place_text
-from ..graph.suggestions import elsewhere, meant, refuse_assignment
+from ..graph.suggestions import did_you_mean, elsewhere, refuse_assignment
 
 __all__ = ["DataTree", "answering", "tree_of"]
 
@@ -126,7 +126,7 @@ class DataTree(xarray.DataTree):
         names = [str(name) for name in (*self.children, *self.variables)]
         within = [group for group, node in self.children.items() if key in node.variables]
         hint = self._elsewhere(key, is_key) if isinstance(key, str) else ""
-        hint = hint or meant(key, names)
+        hint = hint or did_you_mean(key, names)
         if within:
             hint = f"; it is in the group {within[0]}: results[{within[0]!r}][{key!r}]"
         elif self.parent is not None and (other := _sibling_with(self, key)):

@@ -46,10 +46,10 @@ class Remaker(Rewriter):
         doing: str,
         advice: str,
         new: Mapping[Node, Node],
-        kept: Iterable[Node] = (),
+        unchanged: Iterable[Node] = (),
         reason: str = "the shape of data changes",
     ) -> None:
-        super().__init__(self._refuse, new, kept)
+        super().__init__(self._refuse, new, unchanged)
         self.doing, self.advice, self.reason = doing, advice, reason
 
     def above(self, node: Node) -> tuple[Node, ...]:
@@ -90,12 +90,12 @@ class Remaker(Rewriter):
         ModelError
             If it cannot be written again.
         """
-        made = self.made.get(unknown)
-        if made is None:
+        rewritten = self.made.get(unknown)
+        if rewritten is None:
             same = all(self(n) is n for n in _priors(unknown))
-            made = self.made[unknown] = unknown if same else self._unknown(unknown)
-        assert isinstance(made, Variable)
-        return made
+            rewritten = self.made[unknown] = unknown if same else self._unknown(unknown)
+        assert isinstance(rewritten, Variable)
+        return rewritten
 
     def _unknown(self, unknown: Variable) -> Variable:
         original = unknown.distribution
@@ -109,7 +109,7 @@ class Remaker(Rewriter):
         shapes = (family.full_shape(parents, None, event) for parents in (old, new))
         distribution = Distribution(family, new, grown(original.shape, *shapes))
         distribution._place = original._place
-        made = Variable(
+        rewritten = Variable(
             distribution.support,
             distribution.shape,
             unknown.dtype,
@@ -118,8 +118,8 @@ class Remaker(Rewriter):
             distribution,
             _labels_that_fit(unknown, distribution.shape),
         )
-        made.called, made._place = unknown.called, unknown._place
-        return made
+        rewritten.called, rewritten._place = unknown.called, unknown._place
+        return rewritten
 
     def likelihood(self, distribution: Distribution, data: Data) -> Distribution:
         """The distribution of data, written again if needed."""
@@ -131,13 +131,13 @@ class Remaker(Rewriter):
             parents, None, data.shape[len(data.shape) - family.event_ndim :]
         )
         check_shape(data, Distribution(family, parents, own_shape))
-        made = Distribution(family, parents, data.shape)
-        made._place = distribution._place
-        check_support(self.doing, data, made)
-        made.target = data
+        rewritten = Distribution(family, parents, data.shape)
+        rewritten._place = distribution._place
+        check_support(self.doing, data, rewritten)
+        rewritten.target = data
         if data is not distribution.target:
-            data._owned = made
-        return made
+            data._owned = rewritten
+        return rewritten
 
     def _evaluated(self, node: Apply, operands: tuple[Node, ...]) -> Node:
         """A log density, or the responsibilities of a mixture."""
@@ -200,27 +200,27 @@ def with_data(
     factors = [remake(node) for node in component.factors]
     targets = {remake(node): name for node, name in model._made_of[0].items()}
     more = [remake(node) for node in model._made_of[1]]
-    made = remake.made
+    new_nodes = remake.made
     unknowns, discrete, fixed, cut = (
-        [made[v] for v in some]
+        [new_nodes[v] for v in some]
         for some in (component.unknowns, component.discrete, component.fixed, component.cut)
     )
     roots = [*targets, *unknowns, *discrete, *fixed, *standing]
     roots += [*likelihoods, *observed, *factors, *more]
     nodes = sorted(ancestors(roots), key=lambda n: n.serial)
     parts = Component(unknowns, likelihoods, observed, factors, nodes, fixed, cut, discrete)  # type: ignore[arg-type]
-    names = {made.get(node, node): name for node, name in model._node_names.items()}
-    values = {n: v for n, v in model._given_values().items() if made.get(n, n) is n}
+    names = {new_nodes.get(node, node): name for node, name in model._node_names.items()}
+    values = {n: v for n, v in model._given_values().items() if new_nodes.get(n, n) is n}
     for v in component.fixed:
-        if made[v].shape != v.shape:
+        if new_nodes[v].shape != v.shape:
             remake.refuse(v, _DEPENDS)
-        values[made[v]] = model.values[v]
+        values[new_nodes[v]] = model.values[v]
     result = type(model)(targets, more, parts, coords, names, None, values)
     if model.batch is not None:
-        rows = [made.get(n, n) for n in model.batch.rows]
+        rows = [new_nodes.get(n, n) for n in model.batch.rows]
         result = _in_batches(result, rows, model.batch)  # type: ignore[arg-type]
     result.dropped = dropped
-    return result, made
+    return result, new_nodes
 
 
 def _in_batches(model: "Model", rows: list[Data], batch: "RowBatch") -> "Model":
@@ -255,13 +255,13 @@ def _labels(model: "Model", arrays: Mapping[Data, Data]) -> tuple[Labels, Labels
         for d, labels in model._made_of[2].items()
         if lengths.get(d, len(labels)) == len(labels)
     }
-    gone = {
+    dropped = {
         d: labels
         for d, labels in model.coords.items()
         if lengths.get(d, len(labels)) != len(labels)
     }
     coords = {d: labels for d, labels in (back | kept_labels).items() if d not in brought}
-    return coords, {d: labels for d, labels in model.dropped.items() if d not in back} | gone
+    return coords, {d: labels for d, labels in model.dropped.items() if d not in back} | dropped
 
 
 def _labels_that_fit(node: Data | Variable, shape: tuple[int, ...]) -> Labels:
@@ -286,6 +286,6 @@ def _computed(node: Data, source: Node) -> Data:
         evaluate([source], environment, scope=Scope(eager=True))
     value = np.asarray(environment[source], node.dtype)
     value.setflags(write=False)
-    made = Data(value)
-    made.source = source
-    return made
+    new_node = Data(value)
+    new_node.source = source
+    return new_node

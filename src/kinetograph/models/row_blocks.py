@@ -109,21 +109,23 @@ class RowBlocks(RowTerms):
     def steps(self) -> RowSteps:
         """The value and gradient of a block."""
 
-        def evaluate(free: Any, others: Sequence[Any], rows: Sequence[Any]) -> Any:
-            data = dict(zip([*self.others_known, *self.rows], [*others, *rows], strict=True))
-            found = self.each.value_and_gradient(free, data, Capacity(), adjusted=False)
-            return found[:2]
+        def evaluate(free: Any, other_values: Sequence[Any], rows: Sequence[Any]) -> Any:
+            data = dict(
+                zip([*self.other_arguments, *self.rows], [*other_values, *rows], strict=True)
+            )
+            results = self.each.value_and_gradient(free, data, Capacity(), adjusted=False)
+            return results[:2]
 
         dtype = np.result_type(*(v.dtype for v in self.unknowns))
         free = jax.ShapeDtypeStruct((self.each.free_size,), dtype)
         by_node = dict(zip(self.arguments, self.values, strict=True))
-        known = [by_node[node] for node in self.others_known]
+        values_without_rows = [by_node[node] for node in self.other_arguments]
         blocks = [self._divided(by_node[node])[0] for node in self.rows]
         with x64():
-            return RowSteps(evaluate, free, known, blocks, self._stores)
+            return RowSteps(evaluate, free, values_without_rows, blocks, self._stores)
 
     @property
-    def others_known(self) -> tuple[Node, ...]:
+    def other_arguments(self) -> tuple[Node, ...]:
         """The arguments that have no rows."""
         return tuple(node for node in self.arguments if node not in self.rows)
 
@@ -180,7 +182,7 @@ class RowBlocks(RowTerms):
         by_node = dict(zip(self.arguments, parts, strict=True))
         blocks, remainder, stored, once = zip(*(by_node[n] for n in self.rows), strict=True)
         data: Environment = {node: node.value for node in self._derived}
-        data |= {node: by_node[node] for node in self.others_known}
+        data |= {node: by_node[node] for node in self.other_arguments}
         return BoundBlocks(self, data, blocks, remainder, stored[0], once[0])
 
 
@@ -210,14 +212,14 @@ class BoundBlocks:
         self, free: Any, data: Environment, capacity: Capacity, *, adjusted: bool = True
     ) -> tuple[Any, Any, tuple[Any, ...]]:
         """The log density and its gradient."""
-        steps, known = self.of.steps, [self.data[node] for node in self.of.others_known]
+        steps, other_values = self.of.steps, [self.data[node] for node in self.of.other_arguments]
 
         def of_rows(density: Density, free: Any, data: Environment) -> Any:
             adjusts = adjusted and density is self.of.rest
             return density.value_and_gradient(free, data, capacity, adjusted=adjusts)[:2]
 
         def of_block(free: Any, rows: Sequence[Any], stored: Sequence[Any]) -> Any:
-            return steps(free, known, rows, stored)
+            return steps(free, other_values, rows, stored)
 
         return (*self._sum(free, of_rows, of_block), ())
 
@@ -227,7 +229,7 @@ class BoundBlocks:
     def _sum(self, free: Any, evaluate: Any, of_block: Any) -> Any:
         """The sum of the other terms, the remainder and all blocks."""
         of, parts = self.of, self.of.row_unknowns
-        others, own = parts.parted(free, of.count)
+        shared, by_row = parts.parted(free, of.count)
         end = of.size * BLOCKS
 
         def parted(total: Any, count: int) -> Any:
@@ -237,8 +239,8 @@ class BoundBlocks:
             return (value, [pair[0] for pair in pairs]), [pair[1] for pair in pairs]
 
         def of_one(block: Any) -> Any:
-            rows, stored, mine = block
-            return parted(of_block(parts.joined(others, mine), rows, stored), of.size)
+            rows, stored, by_block = block
+            return parted(of_block(parts.joined(shared, by_block), rows, stored), of.size)
 
         def of_all(trip: Any = 0, before: Any = ()) -> Any:
             summed, slopes = jax.lax.map(of_one, blocks)
@@ -246,10 +248,10 @@ class BoundBlocks:
             return total, jax.lax.all_gather(slopes, _AXIS, tiled=True)
 
         count = len(self.blocks[0])  # of this device
-        first = jax.lax.axis_index(_AXIS) * count if own else 0
-        mine = [x[:end].reshape(BLOCKS, of.size, -1) for x in own]
-        mine = [jax.lax.dynamic_slice_in_dim(x, first, count) for x in mine]
-        blocks = (self.blocks, self.stored, mine)
+        first = jax.lax.axis_index(_AXIS) * count if by_row else 0
+        by_block = [x[:end].reshape(BLOCKS, of.size, -1) for x in by_row]
+        by_block = [jax.lax.dynamic_slice_in_dim(x, first, count) for x in by_block]
+        blocks = (self.blocks, self.stored, by_block)
         if of.is_fast:
             summed, slopes = jax.vmap(of_one)(blocks)
             total = jax.lax.psum(jax.tree.map(lambda x: jnp.sum(x, 0), summed), _AXIS)
@@ -261,7 +263,7 @@ class BoundBlocks:
             total, slopes = jax.lax.fori_loop(0, self.once, of_all, nothing)
         slopes = jax.tree.map(lambda x: x.reshape(end, -1), slopes)
         if end < of.count:
-            free_rest = parts.joined(others, [x[end:] for x in own])
+            free_rest = parts.joined(shared, [x[end:] for x in by_row])
             remainder = evaluate(of.last, free_rest, self._with(self.remainder))
             summed, last = parted(remainder, of.count - end)
             total = _added(total, summed)

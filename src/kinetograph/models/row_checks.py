@@ -13,7 +13,7 @@ from ..graph.messages import describe, site_text
 from ..graph.node import Data, Node, ancestors
 from ..graph.precision import x64
 from ..graph.source import place_text
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from ..graph.value_texts import in_words
 from .density import Density
 from .model import Model
@@ -101,7 +101,7 @@ def rows_given(model: Model, rows: Any, by: ArgumentOfRows) -> list[Data]:
             named = isinstance(item, str)
             item_text = describe(item.node) if isinstance(item, Array) else in_words(item)
             hint = (
-                meant(item, data)
+                did_you_mean(item, data)
                 if named
                 else "; make it data with kg.data before the model is made"
             )

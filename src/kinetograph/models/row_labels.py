@@ -64,10 +64,10 @@ def warn_of_row_labels(model: "Model") -> None:
         labelled = dict.fromkeys(indexed[n] for n in followed if n in indexed)
         if rows is not None:  # an unknown with a dimension
             pairs |= dict.fromkeys((rows, other) for other in labelled)
-        first, *others = labelled or (None,)
+        first, *further = labelled or (None,)
         if first is not None:
             indexed.setdefault(node, first)
-            pairs |= dict.fromkeys((first, other) for other in others)
+            pairs |= dict.fromkeys((first, other) for other in further)
             last = indexed.get(observed[node]) if node in observed else None
             if last is not None and _follows(last, first):
                 steps[last] = "a lag"  # y[1:] and y[:-1] of pandas
@@ -80,7 +80,7 @@ def warn_of_row_labels(model: "Model") -> None:
             return
 
 
-def warn_of_other_rows(doing: str, what: str, given: Any, node: Node) -> None:
+def warn_of_other_rows(doing: str, argument: str, given: Any, node: Node) -> None:
     """Warn if pandas would combine given values and rows of data otherwise."""
     index = getattr(getattr(given, "node", given), "rows", None)
     index, rows = row_index(given) if index is None else index, _rows_of(node)
@@ -89,10 +89,10 @@ def warn_of_other_rows(doing: str, what: str, given: Any, node: Node) -> None:
     if how := index_difference(index, rows.index, rows.is_dim, rows.is_square):
         row, *labels = first_difference(index, rows.index)
         warn_user(
-            f"{doing}: {what}= is a pandas object whose index has {how}, compared "
-            f"with {describe(node)}{site_text(node)}: row {row} is {labels[0]} in {what}= and "
+            f"{doing}: {argument}= is a pandas object whose index has {how}, compared "
+            f"with {describe(node)}{site_text(node)}: row {row} is {labels[0]} in {argument}= and "
             f"{labels[1]} in the data. Labels are combined with data by position: give "
-            f"{what}= in the order of the data, as in x.loc[y.index], or x.to_numpy() if the "
+            f"{argument}= in the order of the data, as in x.loc[y.index], or x.to_numpy() if the "
             "positions are right",
             KinetographWarning,
         )
@@ -244,8 +244,8 @@ def index_difference(a: Any, b: Any, with_dim: bool = False, of_table: bool = Fa
     if not (named(plain_labels(a)) and named(plain_labels(b))):
         return ""
     in_order = a.is_monotonic_increasing and b.is_monotonic_increasing
-    meant = in_order or _continues(a, b) or _continues(b, a)
-    return "" if meant or a.inferred_type != b.inferred_type else "different labels"
+    is_on_purpose = in_order or _continues(a, b) or _continues(b, a)
+    return "" if is_on_purpose or a.inferred_type != b.inferred_type else "different labels"
 
 
 def _agree_in_part(a: Any, b: Any) -> bool:

@@ -33,17 +33,17 @@ class RowSteps:
         self,
         function: Callable[[Any, Sequence[Any], Sequence[Any]], Any],
         free: Any,
-        known: Sequence[Any],
+        other_values: Sequence[Any],
         blocks: Sequence[Any],
         stores: bool = True,
     ) -> None:
-        self._known, self._blocks = known, blocks
+        self._other_values, self._blocks = other_values, blocks
         rows = [jax.ShapeDtypeStruct(x.shape[1:], x.dtype) for x in blocks]
-        program, form = jax.make_jaxpr(function, return_shape=True)(free, list(known), rows)
+        program, form = jax.make_jaxpr(function, return_shape=True)(free, list(other_values), rows)
         self._structure = jax.tree.structure(form)
         jaxpr = program.jaxpr
         of_free = reached(jaxpr, jaxpr.invars[:1])
-        of_rows = reached(jaxpr, jaxpr.invars[1 + len(known) :])
+        of_rows = reached(jaxpr, jaxpr.invars[1 + len(other_values) :])
         costly = [e for e in jaxpr.eqns if _is_costly(e) and not of_free & {*e.outvars}]
         costly = [e for e in costly if stores and of_rows & {*e.outvars}]
         stored = {v for e in costly for v in e.outvars}
@@ -58,14 +58,14 @@ class RowSteps:
     def stored(self) -> tuple[np.ndarray, ...]:
         """The stored values of all blocks, (blocks, ...)."""
         first = jax.jit(self._first)
-        every = [first(*self._known, *block) for block in zip(*self._blocks, strict=True)]
+        every = [first(*self._other_values, *block) for block in zip(*self._blocks, strict=True)]
         return tuple(np.stack(values) for values in zip(*every, strict=True))
 
     def __call__(
-        self, free: Any, known: Sequence[Any], rows: Sequence[Any], stored: Sequence[Any]
+        self, free: Any, other_values: Sequence[Any], rows: Sequence[Any], stored: Sequence[Any]
     ) -> Any:
         """The value of the function, with the stored values of the block."""
-        values = self._second(free, *known, *rows, *stored)
+        values = self._second(free, *other_values, *rows, *stored)
         return jax.tree.unflatten(self._structure, values)
 
 

@@ -40,9 +40,9 @@ class RowTerms:
         self.row_unknowns = RowUnknowns(density, members, self.count)
         of_rows = {*self.rows, *members}
         self.terms = tuple(t for t in density.terms if of_rows & set(ancestors(t.plain_needs())))
-        self.others = tuple(term for term in density.terms if term not in self.terms)
+        self.without_rows = tuple(term for term in density.terms if term not in self.terms)
         self.unknowns = density.unknowns
-        self.rest = Density(self.unknowns, self.others)
+        self.rest = Density(self.unknowns, self.without_rows)
         self.each = self.of_rows(size)
 
     def scaled(self, scale: float, present: Node | None = None) -> list[Term]:
@@ -64,8 +64,8 @@ class RowTerms:
 
     def taken(self, data: Environment, rows: Any) -> Environment:
         """The data, reduced to the given rows."""
-        held = {node: data.get(node, node.value) for node in self.rows}
-        values: dict[Node, Any] = {node: jnp.asarray(held[node])[rows] for node in self.rows}
+        arrays = {node: data.get(node, node.value) for node in self.rows}
+        values: dict[Node, Any] = {node: jnp.asarray(arrays[node])[rows] for node in self.rows}
         return {**data, **values}
 
 

@@ -58,16 +58,16 @@ class RowUnknowns:
             return free, ()
         sizes = [count * self._widths.get(v, 0) or self._sizes[v] for v in self._sizes]
         pieces = dict(zip(self._sizes, jax.lax.split(free, sizes), strict=True))
-        others = [piece for v, piece in pieces.items() if v not in self._widths]
+        shared = [piece for v, piece in pieces.items() if v not in self._widths]
         rows = tuple(pieces[v].reshape(count, -1) for v in self.members)
-        return jnp.concatenate([*others, free[:0]]), rows
+        return jnp.concatenate([*shared, free[:0]]), rows
 
-    def joined(self, others: Any, rows: Sequence[Any]) -> Any:
+    def joined(self, shared: Any, rows: Sequence[Any]) -> Any:
         """The free state that `parted` divides."""
         if not self.members:
-            return others
+            return shared
         sizes = [size for v, size in self._sizes.items() if v not in self._widths]
-        pieces = iter(jax.lax.split(others, sizes) if sizes else ())
+        pieces = iter(jax.lax.split(shared, sizes) if sizes else ())
         by_member = dict(zip(self.members, rows, strict=True))
         return jnp.concatenate(
             [by_member[v].reshape(-1) if v in by_member else next(pieces) for v in self._sizes]
@@ -75,5 +75,5 @@ class RowUnknowns:
 
     def taken(self, free: Any, places: Any) -> Any:
         """The free state of some rows."""
-        others, rows = self.parted(free, self.count)
-        return self.joined(others, [x[places] for x in rows])
+        shared, rows = self.parted(free, self.count)
+        return self.joined(shared, [x[places] for x in rows])

@@ -69,7 +69,9 @@ def running_sums(nodes: Iterable[Node]) -> list[RunningSum]:
     operations = [(node, joined_rows(node)) for node in nodes if isinstance(node, Apply)]
     kinds = (_with_first, _cumulative, _stacked, _scanned)
     pairs = [(node, kind(form)) for kind in kinds for node, form in operations]
-    return [found._replace(total=node) for node, found in pairs if found is not None]
+    return [
+        running_sum._replace(total=node) for node, running_sum in pairs if running_sum is not None
+    ]
 
 
 def _cumulative(total: Apply) -> RunningSum | None:
@@ -85,37 +87,44 @@ def _stacked(total: Apply) -> RunningSum | None:
     if total.operation is not STACK or total.attributes["axis"] != 0:
         return None
     plan = plan_steps(total)
-    found = None if plan is None else plan.linear_steps
-    if plan is None or found is None or len(plan.first) > 1:
+    recurrence = None if plan is None else plan.linear_steps
+    if plan is None or recurrence is None or len(plan.first) > 1:
         return None
-    if plan.first and not are_equal(found.before, *plan.first):
+    if plan.first and not are_equal(recurrence.before, *plan.first):
         return None
-    return RunningSum(total, 0, found.before, found.steps, found.slope, bool(plan.first))
+    return RunningSum(
+        total, 0, recurrence.before, recurrence.steps, recurrence.slope, bool(plan.first)
+    )
 
 
 def _scanned(total: Apply) -> RunningSum | None:
     """The sum whose values are results of `kg.scan`."""
-    found = scanned_steps(total)
-    if found is None:
+    recurrence = scanned_steps(total)
+    if recurrence is None:
         return None
-    before, steps = found.before, found.steps
-    if found.slope is not None and not found.slope.shape and _is_zero(before):
+    before, steps = recurrence.before, recurrence.steps
+    if recurrence.slope is not None and not recurrence.slope.shape and _is_zero(before):
         # After 0, the first value is the first step.
         first, later = _parts(steps, 0)
         if first is not None:
-            return RunningSum(total, 0, _element(first), later, found.slope, True)
-    return RunningSum(total, 0, before, steps, found.slope)
+            return RunningSum(total, 0, _element(first), later, recurrence.slope, True)
+    return RunningSum(total, 0, before, steps, recurrence.slope)
 
 
 def _with_first(total: Apply) -> RunningSum | None:
     """The sum whose first value is joined with the later ones."""
     first, later = _parts(total, 0)
-    found = _stacked(later) or _scanned(later) if first and isinstance(later, Apply) else None
-    if first is None or found is None or found.first is None or found.includes_first:
+    running_sum = _stacked(later) or _scanned(later) if first and isinstance(later, Apply) else None
+    if (
+        first is None
+        or running_sum is None
+        or running_sum.first is None
+        or running_sum.includes_first
+    ):
         return None
-    if not are_equal(found.first, _element(first)):
+    if not are_equal(running_sum.first, _element(first)):
         return None
-    return found._replace(total=total, includes_first=True)
+    return running_sum._replace(total=total, includes_first=True)
 
 
 def summed_steps(
@@ -126,19 +135,19 @@ def summed_steps(
     if distribution is None or distribution.family.key != "normal" or not is_real(unknown):
         return None
     pairs = ((each, _lines(each, unknown)) for each in sums)
-    found, lines = next(((each, lines) for each, lines in pairs if lines), (None, None))
-    if found is None or lines is None:
+    running_sum, lines = next(((each, lines) for each, lines in pairs if lines), (None, None))
+    if running_sum is None or lines is None:
         return None
     mean, sd = (distribution.arguments[name] for name in ("mean", "sd"))
-    columns = found.axis == 0 and len(unknown.shape) == 2
+    columns = running_sum.axis == 0 and len(unknown.shape) == 2
     line, start, before = *lines, None
-    f, scale, location = _around(found, unknown, users)
-    if start is None and found.slope is not None:
-        before = found.first
-    if found.first is None:
-        f = _joined(f, unknown, found.axis, users)
+    f, scale, location = _around(running_sum, unknown, users)
+    if start is None and running_sum.slope is not None:
+        before = running_sum.first
+    if running_sum.first is None:
+        f = _joined(f, unknown, running_sum.axis, users)
     parameters = (mean, sd, *line.nodes, *(() if start is None else start.nodes))
-    parameters += tuple(node for node in (scale, before, found.slope) if node is not None)
+    parameters += tuple(node for node in (scale, before, running_sum.slope) if node is not None)
 
     def law(_: tuple[int, ...], *values: Any) -> StepLaw:
         value = dict(zip(parameters, values, strict=True))
@@ -164,8 +173,8 @@ def summed_steps(
         factor = 1.0 if scale is None else value[scale]
         drift = factor * constant + factor * slope * value[mean]
         slopes = None
-        if start is not None or found.slope is not None:
-            each = 1.0 if found.slope is None else value[found.slope]
+        if start is not None or running_sum.slope is not None:
+            each = 1.0 if running_sum.slope is None else value[running_sum.slope]
             slopes = rows(joined(0.0, each))
             if before is not None:
                 whole = jnp.broadcast_to(each, unknown.shape)
@@ -176,9 +185,9 @@ def summed_steps(
     return GaussianVector(unknown, columns, parameters, law, f, location, markov=True)
 
 
-def _lines(found: RunningSum, unknown: Variable) -> _Steps | None:
+def _lines(running_sum: RunningSum, unknown: Variable) -> _Steps | None:
     """The steps of a sum as lines of an unknown, or None."""
-    axis, first, steps = found.axis, found.first, found.steps
+    axis, first, steps = running_sum.axis, running_sum.first, running_sum.steps
     dimensions = len(unknown.shape)
     if not dimensions or not (axis == dimensions - 1 or (axis, dimensions) == (0, 2)):
         return None
@@ -186,15 +195,15 @@ def _lines(found: RunningSum, unknown: Variable) -> _Steps | None:
         return None
     if first is not None and not _fits(first.shape, unknown.shape):
         return None
-    above = [] if found.slope is None else [found.slope]
+    above = [] if running_sum.slope is None else [running_sum.slope]
     start = None
-    if found.includes_first and first is not None and unknown in ancestors([first]):
+    if running_sum.includes_first and first is not None and unknown in ancestors([first]):
         first, steps = (early_reads(node, unknown) for node in (first, steps))
         later = _read(steps, unknown, slice(1, unknown.shape[0]))
-        read = _read(first, unknown, 0)
-        if later is None or read is None or found.total.shape != unknown.shape:
+        start_read = _read(first, unknown, 0)
+        if later is None or start_read is None or running_sum.total.shape != unknown.shape:
             return None
-        start, line = line_of(first, read), line_of(steps, later)
+        start, line = line_of(first, start_read), line_of(steps, later)
         if start is None or steps.shape != later.shape:
             return None
         above += start.nodes
@@ -227,11 +236,11 @@ def _open(part: Any) -> Any:
 
 
 def _around(
-    found: RunningSum, unknown: Variable, users: Users
+    running_sum: RunningSum, unknown: Variable, users: Users
 ) -> tuple[Node, Node | None, Node | None]:
     """The numbers that the data are about, scale and location."""
-    total, axis, first = found[:3]
-    recurs = found.slope is not None or (first is not None and unknown in ancestors([first]))
+    total, axis, first = running_sum[:3]
+    recurs = running_sum.slope is not None or (first is not None and unknown in ancestors([first]))
     longer = total.shape != unknown.shape if recurs else first is not None
 
     def varies(node: Node | None) -> bool:
@@ -260,9 +269,9 @@ def _joined(f: Node, unknown: Variable, axis: int, users: Users) -> Node:
 def _parts(node: Node, axis: int) -> tuple[Node | None, Node]:
     """The first value along an axis, and the rest."""
     if isinstance(node, Apply) and node.operation is CONCATENATE and len(node.parents) == 2:
-        first, others = node.parents
+        first, later = node.parents
         if node.attributes["axis"] == axis and first.shape[axis] == 1:
-            return first, others
+            return first, later
     return None, node
 
 

@@ -16,10 +16,10 @@ __all__ = ["ScanParts", "result_of", "scanned_steps"]
 
 def scanned_steps(node: Apply) -> LinearSteps | None:
     """The linear steps whose values a node has, or None."""
-    found = result_of(node)
-    if found is None:
+    scan_and_result = result_of(node)
+    if scan_and_result is None:
         return None
-    scan, value = found
+    scan, value = scan_and_result
     with within(None):
         for place in range(scan.carried):
             steps = linear_steps(value, _ValueParts(scan, place))
@@ -52,12 +52,12 @@ class ScanParts:
             if node not in self._wholes:
                 self._wholes[node] = self._computed(node)
 
-    def above(self, found: set[Node]) -> set[Node]:
-        """The nodes that are computed from the nodes in `found`."""
+    def above(self, sources: set[Node]) -> set[Node]:
+        """The nodes that are computed from `sources`, with these nodes."""
         for node in self.nodes:
-            if not found.isdisjoint(node.parents):
-                found.add(node)
-        return found
+            if not sources.isdisjoint(node.parents):
+                sources.add(node)
+        return sources
 
     def whole(self, part: Node) -> Node | None:
         """A node of a part for all trips, if there is one."""
@@ -74,8 +74,8 @@ class ScanParts:
         if wide and not self._is_by_element(node):
             return None
         shape = (self.length, *node.shape) if wide else node.shape
-        known = tuple(parent for parent in parents if parent is not None)
-        return Apply(node.operation, known, shape, node.dtype, node.attributes)
+        operands = tuple(parent for parent in parents if parent is not None)
+        return Apply(node.operation, operands, shape, node.dtype, node.attributes)
 
     def _is_by_element(self, node: Apply) -> bool:
         """Whether a node computes each element from elements of one place."""

@@ -90,10 +90,10 @@ def _follow(column: Sequence[Node]) -> bool:
 def _inner(node: Node) -> Node:
     """The only unknown operand, as h in exp(2 * h)."""
     while isinstance(node, Apply) and node.operation.elementwise:
-        others = [n for n in node.parents if not (isinstance(n, Data) and n.literal)]
-        if len(others) != 1:
+        varying = [n for n in node.parents if not (isinstance(n, Data) and n.literal)]
+        if len(varying) != 1:
             break
-        (node,) = others
+        (node,) = varying
     return node
 
 

@@ -56,18 +56,20 @@ def _prior(unknown: Variable) -> tuple[Any, Any] | None:
     key, arguments = distribution.family.key, distribution.arguments
     if key in LOCATION_SCALE:
         fits = has_log_form if key == "lognormal" else is_real
-        location, scale = (_known(arguments[name]) for name in LOCATION_SCALE[key][:2])
-        known = location is not None and scale is not None
-        return (location, scale) if fits(unknown) and known else None
+        location, scale = (_constant_of(arguments[name]) for name in LOCATION_SCALE[key][:2])
+        is_constant = location is not None and scale is not None
+        return (location, scale) if fits(unknown) and is_constant else None
     if key not in _POSITIVE or not has_log_form(unknown):
         return None
-    above, below = (1.0 if name is None else _known(arguments[name]) for name in _POSITIVE[key])
+    above, below = (
+        1.0 if name is None else _constant_of(arguments[name]) for name in _POSITIVE[key]
+    )
     if above is None or below is None:
         return None
     with np.errstate(divide="ignore", invalid="ignore"):  # the prior refuses such parameters
         return np.log(above) - np.log(below), 1.0
 
 
-def _known(node: Node) -> Any:
+def _constant_of(node: Node) -> Any:
     """The number that a user has written; None for other arrays."""
     return np.asarray(node.value) if isinstance(node, Data) and node.literal else None

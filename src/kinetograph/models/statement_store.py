@@ -11,13 +11,13 @@ from ..graph.array import Array
 from ..graph.node import Data, Node, next_serial
 from ..graph.source import Site
 
-__all__ = ["EARLIER", "STATED_INSIDE", "Held", "alone", "building", "statements_of"]
+__all__ = ["EARLIER", "STATED_INSIDE", "StatementStore", "alone", "building", "statements_of"]
 
 Pairs = list[tuple[Node, Data | None]]
 
 
 @dataclass(eq=False)
-class Held:
+class StatementStore:
     """The statements of one run of a model function.
 
     They are kept apart from all statements outside of it.
@@ -32,18 +32,18 @@ EARLIER: "weakref.WeakKeyDictionary[Variable, tuple[int, Site | None]]"
 EARLIER = weakref.WeakKeyDictionary()
 # Unknowns that a model function made, with statements that are not known outside of it.
 STATED_INSIDE: "weakref.WeakSet[Variable]" = weakref.WeakSet()
-_BUILDING: ContextVar[Held | None] = ContextVar("building", default=None)
+_BUILDING: ContextVar[StatementStore | None] = ContextVar("building", default=None)
 
 
-def building() -> Held | None:
+def building() -> StatementStore | None:
     """The statements of the model function that runs; None outside of one."""
     return _BUILDING.get()
 
 
 def statements_of(unknown: Variable) -> Pairs:
     """The likelihoods and factors of an unknown, each with its data."""
-    held = _BUILDING.get()
-    return unknown.statements if held is None else held.statements.setdefault(unknown, [])
+    store = _BUILDING.get()
+    return unknown.statements if store is None else store.statements.setdefault(unknown, [])
 
 
 @contextlib.contextmanager
@@ -52,13 +52,13 @@ def alone() -> Iterator[None]:
 
     Arrays with missing values are restored at the end.
     """
-    statements, first = Held(), next_serial()
-    token = _BUILDING.set(statements)
+    store, first = StatementStore(), next_serial()
+    token = _BUILDING.set(store)
     try:
         yield
     finally:
         _BUILDING.reset(token)
-        inside = (v for v, pairs in statements.statements.items() if pairs and v.serial > first)
+        inside = (v for v, pairs in store.statements.items() if pairs and v.serial > first)
         STATED_INSIDE.update(inside)
-        for array, node in reversed(statements.observed):
+        for array, node in reversed(store.observed):
             array.node = node

@@ -52,7 +52,7 @@ class _Written(NamedTuple):
         """
         if self.cell_id is not None and self.cell_id == old.cell_id:
             return True
-        if any(_again(new, code) for new, _ in self.frames for code, _ in old.frames):
+        if any(_is_same_cell(new, code) for new, _ in self.frames for code, _ in old.frames):
             return True
         for (new, at), (code, place) in zip(self.frames, old.frames, strict=False):
             if new is not code or at != place:
@@ -72,7 +72,7 @@ class _Written(NamedTuple):
 _WRITTEN: "weakref.WeakKeyDictionary[Node, _Written]" = weakref.WeakKeyDictionary()
 
 
-def _again(new: CodeType, old: CodeType) -> bool:
+def _is_same_cell(new: CodeType, old: CodeType) -> bool:
     """Whether top-level code is a new run of the same code.
 
     It is the code of a module, a cell or a prompt.

@@ -71,10 +71,10 @@ class SystemArrays:
             z = jnp.stack(solved([[*line] for line in of_noises], [*rest]))
             return _line(states, x, z), (x, z)
 
-        found: tuple[Any, Any] = self._scan(
+        states_and_noises: tuple[Any, Any] = self._scan(
             step, self.start, (jnp.asarray(unknowns).T, self.unknowns, self.states)
         )
-        return found
+        return states_and_noises
 
     def value(self, unknowns: Any) -> Any:
         """f of the unknowns."""
@@ -97,17 +97,17 @@ class SystemArrays:
             root = cholesky([[*line] for line in q])
             right = solved(root, [*jnp.concatenate([cross, linear[:, None]], 1)])
             gain, shift = jnp.split(jnp.stack(solved_transposed(root, right)), [count], 1)
-            moved, seen = f - _times(s, gain), w - _times(v, gain)
-            precision = _times(moved.T, _times(precision, moved)) + _times(gain.T, gain)
-            precision = precision + h * seen.T * seen
+            state_map, datum_map = f - _times(s, gain), w - _times(v, gain)
+            precision = _times(state_map.T, _times(precision, state_map)) + _times(gain.T, gain)
+            precision = precision + h * datum_map.T * datum_map
             slope = _applied(f.T, slope) + w[0] * datum - _applied(gain.T, linear)
             return ((precision + precision.T) / 2, slope), (root, gain, shift[:, 0])
 
         start = jnp.zeros((count, count), self.dtype), jnp.zeros(count, self.dtype)
-        found: tuple[Any, Any, Any] = self._scan(
+        posterior: tuple[Any, Any, Any] = self._scan(
             step, start, (self.states, self.observed, h, r), reverse=True
         )
-        return found
+        return posterior
 
     def _matrix(self, rows: Sequence[Sequence[Any]]) -> Any:
         """A matrix of each step."""

@@ -92,9 +92,9 @@ class SystemLaw(NamedTuple):
 
         x, z = self._scan(step, self.start, (list(u), root, gain, shift, self.states))
         values = [_value(row, x, z) for row in self.unknowns]
-        own = [row.noise[j] for j, row in enumerate(self.unknowns)]
-        sizes = [jnp.log(jnp.abs(each)) for each in own]
-        sizes += [-jnp.log(root[j][j]) for j in range(len(own))]
+        diagonal = [row.noise[j] for j, row in enumerate(self.unknowns)]
+        sizes = [jnp.log(jnp.abs(each)) for each in diagonal]
+        sizes += [-jnp.log(root[j][j]) for j in range(len(diagonal))]
         log_size = sum(jnp.sum(jnp.broadcast_to(each, self.steps)) for each in sizes)
         return jnp.stack([jnp.broadcast_to(v, self.steps) for v in values]), log_size
 
@@ -141,8 +141,8 @@ class SystemLaw(NamedTuple):
             values, unknowns, states = row
             z: list[Any] = []
             for j, (value, each) in enumerate(zip(values, unknowns, strict=True)):
-                known = _value(each._replace(noise=each.noise[:j]), x, z)
-                z.append((value - known) / each.noise[j])
+                mean = _value(each._replace(noise=each.noise[:j]), x, z)
+                z.append((value - mean) / each.noise[j])
             return [_value(each, x, z) for each in states], (x, z)
 
         return self._scan(step, self.start, (list(unknowns), self.unknowns, self.states))
@@ -168,11 +168,11 @@ class SystemLaw(NamedTuple):
             columns = [solved(root, column) for column in transposed(cross)]
             gain = transposed([solved_transposed(root, column) for column in columns])
             shift = solved_transposed(root, solved(root, linear))
-            moved = subtracted(f, multiplied(s, gain))
-            seen = minus(w, times(transposed(gain), v))
-            precision = symmetric(moved, multiplied(precision, moved))
+            state_map = subtracted(f, multiplied(s, gain))
+            datum_map = minus(w, times(transposed(gain), v))
+            precision = symmetric(state_map, multiplied(precision, state_map))
             precision = added(precision, symmetric(gain, gain))
-            precision = added(precision, outer(seen, seen, h))
+            precision = added(precision, outer(datum_map, datum_map, h))
             slope = plus(times(transposed(f), slope), scaled(w, datum))
             slope = minus(slope, times(transposed(gain), linear))
             return (precision, slope), (root, gain, shift)

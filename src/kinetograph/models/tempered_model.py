@@ -103,15 +103,17 @@ class TemperedModel(Model):
         self.functions = CompiledFunctions()
         self.values = dict(model.values)
         self.data = (*model.data, *self.settings)
-        taken = set(model._node_names.values())
+        used_names = set(model._node_names.values())
         named: dict[Node, str] = {}
-        named |= {n: _free_name(name, taken) for n, name in zip(self.settings, names, strict=True)}
+        named |= {
+            n: _free_name(name, used_names) for n, name in zip(self.settings, names, strict=True)
+        }
         self._node_names = {**model._node_names, **named}
         with self.its_values():
             self.density = TemperedDensity(model.density, model.component.discrete, self.settings)
 
 
-def _free_name(name: str, taken: Any) -> str:
-    while name in taken:
+def _free_name(name: str, used_names: Any) -> str:
+    while name in used_names:
         name += "_"
     return name

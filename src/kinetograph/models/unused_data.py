@@ -60,11 +60,11 @@ def warn_of_later(model: "Model", doing: str) -> None:
 
 def warn_of_left_out(model: "Model") -> None:
     """Warn of terms that the model of a function leaves out."""
-    held, component = building(), model.component
-    if held is None or component.fixed or component.cut:
+    store, component = building(), model.component
+    if store is None or component.fixed or component.cut:
         return
     used = {*component.likelihoods, *component.factors}
-    pairs = dict(pair for stated in held.statements.values() for pair in stated)
+    pairs = dict(pair for stated in store.statements.values() for pair in stated)
     texts, needed = [], set[Variable]()
     for statement, data in pairs.items():
         term = statement.parents[0] if data is None else data
@@ -143,14 +143,14 @@ def _other_data(model: "Model") -> str:
         return ""
     variables = local_variables(frame).items()
     nodes = [v.node for name, v in variables if isinstance(v, Array) and not name.startswith("_")]
-    others = [v for v in unknowns_above(nodes) if v.statements and v not in EARLIER]
-    if not others:
+    others_with_data = [v for v in unknowns_above(nodes) if v.statements and v not in EARLIER]
+    if not others_with_data:
         return ""
-    pairs = dict(pair for v in others for pair in v.statements)
+    pairs = dict(pair for v in others_with_data for pair in v.statements)
     first, data = next(iter(pairs.items()))
     name = describe(first.parents[0] if data is None else data)
     more = f" and {len(pairs) - 1} more" if len(pairs) > 1 else ""
-    named = [v for v in others if v in nodes] or others
+    named = [v for v in others_with_data if v in nodes] or others_with_data
     unknowns = in_a_list([f"{describe(v)}{site_text(v)}" for v in named])
     missing = in_a_list([describe(v) for v in named])
     return (

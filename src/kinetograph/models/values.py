@@ -10,7 +10,7 @@ from ..graph.compiling.inside_jax import has_tracer
 from ..graph.errors import ModelError, ShapeError
 from ..graph.missing import refuse_masked
 from ..graph.source import place_text
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from ..graph.value_texts import in_words, shown
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def check_values(
         if name not in by_name:
             raise ModelError(
                 f"{name!r} is not an unknown of this model; its unknowns are "
-                f"{', '.join(model.names)}{place_text()}{meant(name, by_name)}"
+                f"{', '.join(model.names)}{place_text()}{did_you_mean(name, by_name)}"
             )
     missing = [n for n in model.names if n not in values]
     if complete and missing:

@@ -22,22 +22,14 @@ from ..graph.suggestions import (
 )
 from .columns import columns_of, observables_of
 from .descending import check_rate
-from .ingredients import (
-    DataPart,
-    ModelPart,
-    NetworkPart,
-    check_source,
-    hyper_values,
-    make_sampler,
-    source,
-    with_settings,
-)
+from .ingredients import DataPart, ModelPart, NetworkPart, check_source, source
 from .option_words import option_of, setting
 from .options import OPTIONS, check_options, option_named, options_text
 from .parameters import ParameterLayout
 from .record_files import BegunFile, check_files, check_writable
 from .records import TrajectoryData
 from .running import Recorder, run
+from .sampler_options import hyper_values, make_sampler, with_settings
 from .vectors import carried
 from .walkers import Walkers
 
@@ -204,8 +196,8 @@ class SimulationParts(Closed):
             if isinstance(part, Walkers):
                 if part.has_momenta:
                     self._momenta = part.momenta
-                if part.made > part.before:
-                    self._made[name] = (part.generation + 1, part.made)
+                if part.steps_made > part.before:
+                    self._made[name] = (part.generation + 1, part.steps_made)
                 self._recorders.pop(name, None)
 
     @contextmanager

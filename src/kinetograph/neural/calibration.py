@@ -118,11 +118,11 @@ def coverage(
     >>> table.observed.tolist()
     [0.6, 0.6]
     """
-    values, wanted = _probabilities(transforms, "transforms"), _probabilities(levels, "levels")
+    values, expected = _probabilities(transforms, "transforms"), _probabilities(levels, "levels")
     if values.ndim != 1 or not len(values):
         raise ShapeError(f"coverage: transforms: expected one for each row, got {values.shape}")
-    inside = np.abs(values - 0.5)[:, None] < wanted / 2
-    return Reliability(wanted, inside.mean(0), np.full(len(wanted), len(values)))
+    inside = np.abs(values - 0.5)[:, None] < expected / 2
+    return Reliability(expected, inside.mean(0), np.full(len(expected), len(values)))
 
 
 @public

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 
 __all__ = ["chosen", "name_advice"]
 
@@ -63,10 +63,10 @@ def name_advice(name: str, names: Iterable[str]) -> str:
             if name.lower() == word.lower():
                 return f"; {advice}"
     plain = name.lower().replace(" ", "_").replace("-", "_")
-    for ours, words in _WORDS.items():
-        if ours in there and {plain, plain.removesuffix("loss")} & {*words.split()}:
-            return f"; here it is called {ours!r}"
-    return meant(name, there)
+    for name_here, words in _WORDS.items():
+        if name_here in there and {plain, plain.removesuffix("loss")} & {*words.split()}:
+            return f"; here it is called {name_here!r}"
+    return did_you_mean(name, there)
 
 
 def chosen[Entry](table: Mapping[str, Entry], name: object, subject: str) -> Entry:

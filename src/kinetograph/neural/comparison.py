@@ -11,7 +11,7 @@ import xarray as xr
 
 from ..graph.errors import DataError, MissingFileError
 from ..graph.public import public
-from ..graph.suggestions import absent, meant
+from ..graph.suggestions import absent, did_you_mean
 
 __all__ = ["RecordComparison", "compare_records"]
 
@@ -102,8 +102,8 @@ def compare_records(
         if name not in every:
             names = list(map(str, every))
             raise ValueError(
-                f"compare_records: unknown column {name!r}{meant(name, names)}; the columns are "
-                f"{', '.join(names)}"
+                f"compare_records: unknown column {name!r}{did_you_mean(name, names)}; the "
+                f"columns are {', '.join(names)}"
             )
     for name, limit in {"threshold": threshold, **limits}.items():
         if not limit >= 0:

@@ -130,9 +130,9 @@ def scheduled_rate(rate: Any, schedule: str, steps: int) -> Any:
         return rate
     import optax
 
-    made: Callable[[Any], Any] = (
+    learning_rate: Callable[[Any], Any] = (
         optax.exponential_decay(rate, steps, FALL, end_value=FALL * rate)
         if schedule == "exponential"
         else optax.cosine_decay_schedule(rate, steps, FALL)
     )
-    return made
+    return learning_rate

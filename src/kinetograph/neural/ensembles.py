@@ -93,7 +93,7 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
         x = self._inputs(x)
         self._check_outputs(network, x[0], width)
         order = np.random.default_rng(self.seed).permutation(len(x))
-        held, rows = np.split(order, [round(self.held_out * len(x))])
+        validation_rows, rows = np.split(order, [round(self.held_out * len(x))])
         if not len(rows):
             raise ValueError(
                 f"{type(self).__name__}: held_out={self.held_out!r} leaves none of the {len(x)} "
@@ -103,7 +103,7 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
             network,
             LOSSES[self._loss],
             (x[rows], y[rows]),
-            (x[held], y[held]),
+            (x[validation_rows], y[validation_rows]),
             width,
             members=self.members,
             prior=self.prior,
@@ -139,9 +139,9 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
                 more += ", or activation='silu'"
             warn_user(
                 f"{type(self).__name__}: the predictions of members disagree: R-hat is above "
-                f"{MIXED} at {apart.sum()} of {len(apart)} training rows, at most "
-                f"{np.max(rhat):.2f}; the draws do not represent the posterior yet. Take more "
-                f"steps, {more}; summary() has R-hat of each row",
+                f"{MIXED} at {apart.sum()} of {len(apart)} training rows, and its "
+                f"maximum is {np.max(rhat):.2f}; the draws do not represent the posterior yet. "
+                f"Take more steps, {more}; summary() has R-hat of each row",
                 SamplingWarning,
             )
 
@@ -174,12 +174,12 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
             )
 
     def _check_settings(self, rows: int) -> None:
-        leasts = {"members": 1, "draws": 0, "thin": 1, "warmup": 0, "epochs": 1, "patience": 1}
-        leasts["seed"] = 0
+        smallest = {"members": 1, "draws": 0, "thin": 1, "warmup": 0, "epochs": 1, "patience": 1}
+        smallest["seed"] = 0
         if self.batch_size is not None:
-            leasts["batch_size"] = 1
+            smallest["batch_size"] = 1
         check_whole(
-            type(self).__name__, {name: (getattr(self, name), n) for name, n in leasts.items()}
+            type(self).__name__, {name: (getattr(self, name), n) for name, n in smallest.items()}
         )
         if not isinstance(self.held_out, (int, float)) or not 0 <= self.held_out < 1:
             raise ValueError(
@@ -208,7 +208,7 @@ class MemberEnsemble(BaseEstimator):  # type: ignore[misc]
         return np.asarray(outputs, float).reshape(*draws.shape[:2], len(x), -1)
 
     def _prepare(self) -> None:
-        """Make the function of outputs, of the network that was fitted."""
+        """Compile the function that computes outputs with the fitted network."""
         layout, network = self.members_.layout, self.network_
 
         def of_draws(draws: Any, rows: Any) -> Any:

@@ -38,12 +38,12 @@ def undone_by_errors(
         raise
 
 
-def warn_of_stop(role: str, made: int, steps: int) -> None:
+def warn_of_stop(role: str, steps_made: int, steps: int) -> None:
     """Warn that Ctrl-C has stopped a run."""
     reached = (
-        f"stopped by Ctrl-C after {made} of {steps} steps. The records and files have the rows of "
-        "these steps, and the next run continues."
-        if made < steps
+        f"stopped by Ctrl-C after {steps_made} of {steps} steps. The records and files have the "
+        "rows of these steps, and the next run continues."
+        if steps_made < steps
         else "Ctrl-C came during the last steps, and the run is complete."
     )
     warn_user(f"{role}: {reached}", SamplingWarning)

@@ -46,7 +46,7 @@ def sample_members(
     network: Network,
     loss: Loss,
     rows: tuple[np.ndarray, np.ndarray],
-    held: tuple[np.ndarray, np.ndarray],
+    validation: tuple[np.ndarray, np.ndarray],
     width: int,
     *,
     members: int,
@@ -61,7 +61,8 @@ def sample_members(
 ) -> Members:
     """Train members, and sample each from its trained point.
 
-    Members are trained on `rows`, until the loss on `held` stops falling. Sampling uses all rows.
+    Members are trained on `rows`, until the loss on `validation` stops falling. Sampling uses
+    all rows.
     """
     key = jax.random.key(seed)
     trees = [network.start(jax.random.fold_in(key, i), rows[0][0], width) for i in range(members)]
@@ -74,19 +75,19 @@ def sample_members(
             return jnp.mean(jax.vmap(loss.function)(outputs, y))
 
         log_prior = log_prior_of(prior, layout.tree)
-        single: Any = [tuple(x.astype(np.float32) for x in pair) for pair in (rows, held)]
+        single: Any = [tuple(x.astype(np.float32) for x in pair) for pair in (rows, validation)]
         trained = train(
             mean_loss,
             log_prior,
             starts.astype(np.float32),
             single[0],
-            single[1] if len(held[0]) else single[0],
+            single[1] if len(validation[0]) else single[0],
             key=jax.random.fold_in(key, members),
             **training,
         )
         if not draws:
             return Members(layout, trained, None, trained.parameters[:, None])
-        x, y = (np.concatenate(pair) for pair in zip(rows, held, strict=True))
+        x, y = (np.concatenate(pair) for pair in zip(rows, validation, strict=True))
         model = posterior(network, layout, loss, x, y, prior=prior)
         samplers: Any = sampler
         positions = trained.parameters

@@ -59,9 +59,9 @@ class _Linen:
                 "dropout needs kg.neural.mlp(..., dropout=rate)"
             ) from error
         if set(variables) != {"params"}:
-            others = ", ".join(sorted(set(variables) - {"params"}))
+            collections = ", ".join(sorted(set(variables) - {"params"}))
             raise TypeError(
-                f"network: {type(self.module).__name__} keeps {others} in addition to its "
+                f"network: {type(self.module).__name__} keeps {collections} in addition to its "
                 "parameters; sampling needs a function of parameters and one row"
             )
         return variables["params"]
@@ -96,9 +96,9 @@ class _Nnx(_Made):
     def apply(self, parameters: Any, row: Any) -> Any:
         from flax import nnx
 
-        graph, state, others = self._split(self.module)
+        graph, state, rest = self._split(self.module)
         nnx.replace_by_pure_dict(state, parameters)
-        return nnx.merge(graph, state, others)(row)
+        return nnx.merge(graph, state, rest)(row)
 
 
 class _Equinox(_Made):

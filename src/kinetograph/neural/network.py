@@ -58,9 +58,9 @@ def as_network(value: Any, doing: str) -> Network:
         return Network(_Given(parameters).start, function, "function")
     if isinstance(value, Sequence) and all(isinstance(w, (int, np.integer)) for w in value):
         return mlp(value)
-    made = network_of_module(value)
-    if made is not None:
-        return made
+    wrapped = network_of_module(value)
+    if wrapped is not None:
+        return wrapped
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     hint = f"; write [{value}] for one hidden layer" if whole else ""
     if isinstance(value, tuple) and len(value) == 2 and callable(value[1]):

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..calls.argument_advice import COMPUTED, OF_CALLS
 from ..calls.argument_names import STEPS, WORDS
-from ..graph.suggestions import closest, meant
+from ..graph.suggestions import closest, did_you_mean
 
 __all__ = ["advice_on", "option_of", "setting"]
 
@@ -25,7 +25,7 @@ def advice_on(word: str, names: Collection[str]) -> str:
     for name, formula in COMPUTED.get(word, ()):
         if name in names:
             return f"; give {name}={formula}"
-    return meant(word, names) or "; help() lists all options"
+    return did_you_mean(word, names) or "; help() lists all options"
 
 
 def option_of(word: str, names: Collection[str]) -> str | None:

@@ -2,7 +2,7 @@
 
 Each part is one file that is written under a temporary name and renamed, and has a checksum. A
 computation that was killed continues with the parts that are missing or damaged. The file
-`settings` identifies the computation, so that parts of another one are refused.
+`settings` identifies the computation, so that parts of another computation are refused.
 """
 
 import hashlib

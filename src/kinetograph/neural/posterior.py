@@ -109,11 +109,11 @@ def posterior(
     if network.noise is not None:
         named[network.noise] = np.zeros(count, np.int64)
     rows = [v if isinstance(v, Array) else data(v, name) for name, v in named.items()]
-    made = jax_model(log_prior, like, log_likelihood=log_likelihood, rows=rows, batched=True)
+    model = jax_model(log_prior, like, log_likelihood=log_likelihood, rows=rows, batched=True)
     if network.noise is None:
-        return made
+        return model
     nodes: Any = tuple(row.node for row in rows)
-    return in_batches(made, nodes, count, "cyclic", False, None, False, network.noise)
+    return in_batches(model, nodes, count, "cyclic", False, None, False, network.noise)
 
 
 def check_prior(prior: Any) -> None:

@@ -127,16 +127,16 @@ def _lowest_step(path: str) -> float:
 def continued_files(
     files: Mapping[str, BegunFile],
     role: str,
-    made: int,
+    steps_made: int,
     density: str,
     columns: Callable[[], Sequence[Sequence[str]]],
     options: Mapping[str, Any],
 ) -> dict[str, BegunFile]:
     """The files that a run continues, by option.
 
-    The run replaces other files. `files` are the files that the simulation began, `made` is the
-    number of steps before the run, and `columns()` are the columns of the new rows of each file. No
-    file is changed.
+    The run replaces other files. `files` are the files that the simulation began, `steps_made` is
+    the number of steps before the run, and `columns()` are the columns of the new rows of each
+    file. No file is changed.
 
     Raises
     ------
@@ -153,11 +153,11 @@ def continued_files(
         candidates = candidates or [begun for begun in files.values() if begun.is_in(path)]
         if candidates:
             continued[name] = max(candidates, key=lambda begun: begun.length)
-        elif made and not _lowest_step(path) > made:
+        elif steps_made and not _lowest_step(path) > steps_made:
             raise DataError(
                 f"{name}: {path!r} does not have the rows that this simulation wrote before its "
-                f"step {made}, and has rows of earlier steps; put the file with these rows back, "
-                "give another name, or remove the file to begin a new one"
+                f"step {steps_made}, and has rows of earlier steps; put the file with these rows "
+                "back, give another name, or remove the file to begin a new one"
             )
     calls = {"sampling": "sample()", "training": "fit()"}
     reasons = {

@@ -77,13 +77,13 @@ class Recorder:
             rates = self.rejections.add(rejected)["average_rejection_rate"]
             columns["average_rejection_rate"] = rates
         run = frame_of({name: columns[name] for name in (*RUN, *extra)})
-        kept = rows.steps > options["burn_in_steps"]
+        is_sampled = rows.steps > options["burn_in_steps"]
         averaged = dict(columns)
         if "inertia" in rows.statistics:
             averaged["inertia"] = rows.statistics["inertia"]
         if "average_rejection_rate" in extra:
             averaged["rejection"] = rejected["rejection"]
-        averaged = {name: values[kept] for name, values in averaged.items()}
+        averaged = {name: values[is_sampled] for name, values in averaged.items()}
         head = {name: averaged[name] for name in ("id", "step", "epoch", "loss")}
         if options["do_accumulates"]:
             head |= self.averages.add(averaged)
@@ -165,7 +165,7 @@ def run(
     whole
         Whether Ctrl-C raises `KeyboardInterrupt` in each block.
     """
-    steps, nth, length = options["max_steps"], options["every_nth"], walkers.round
+    steps, nth, length = options["max_steps"], options["every_nth"], walkers.steps_per_transition
     for name, value, way in (
         ("max_steps", steps, f"max_steps={-(-steps // length) * length}"),
         ("every_nth", nth or 0, "every_nth=None for a row after each turn"),
@@ -195,13 +195,13 @@ def run(
             list(f) for f in recorder.frames(walkers, rows, network, model, options, 0, directions)
         ]
 
-    begun = continued_files(files, role, walkers.made, density, columns, options)
+    begun = continued_files(files, role, walkers.steps_made, density, columns, options)
     for name, file in begun.items():
         file.cut(options[name])
     is_timed = not options["sql_scalars"]  # a row of scalars for each block
     number = min(at_once, 1 if writes else max(1, FIRST // thin)) if is_timed else at_once
     blocks: list[list[pd.DataFrame]] = []
-    rows_made = made = 0
+    rows_made = steps_made = 0
     not_finite = pd.DataFrame()  # the first such row of each walker
     start = time.perf_counter()
     with (
@@ -227,7 +227,7 @@ def run(
                 for name, frame in zip(RECORD_FILES, frames, strict=True):
                     if name in writes:
                         path = options[name]
-                        if made and not begun[name].is_all_of(path):
+                        if steps_made and not begun[name].is_all_of(path):
                             raise changed_meanwhile(name, path)
                         write_block(path, frame, name not in begun)
                         begun[name] = BegunFile.at(role, density, path)
@@ -239,7 +239,7 @@ def run(
                 pd.concat([not_finite, wrong]).drop_duplicates("id") if len(wrong) else not_finite
             )
             left, rows_made = left - transitions, rows_made + len(frames[0])
-            made += transitions * length
+            steps_made += transitions * length
             advance(transitions * length)
             if database is not None:
                 database.add(frames[0], walkers.count)
@@ -251,16 +251,16 @@ def run(
             elif not blocks or not left or signals:
                 blocks = [[frame.iloc[:0] for frame in frames]]
         if database is not None:
-            database.end(made, time.perf_counter() - start)
+            database.end(steps_made, time.perf_counter() - start)
     if options["verbose"]:
         seconds = time.perf_counter() - start
-        rate = f"{made / seconds:,.0f} steps/s" if seconds > 0 else "no time"
+        rate = f"{steps_made / seconds:,.0f} steps/s" if seconds > 0 else "no time"
         of = f" of {walkers.count} walkers" if walkers.count > 1 else ""
-        _note(f"{role}: {made:,} steps{of} in {seconds:.2f} s, {rate}")
+        _note(f"{role}: {steps_made:,} steps{of} in {seconds:.2f} s, {rate}")
     if signals:
-        warn_of_stop(role, made, steps)
-    if (keep or writes) and made == steps and steps and not rows_made:
-        _warn_of_no_rows(role, walkers.made - steps, steps, thin * length)
+        warn_of_stop(role, steps_made, steps)
+    if (keep or writes) and steps_made == steps and steps and not rows_made:
+        _warn_of_no_rows(role, walkers.steps_made - steps, steps, thin * length)
     if len(not_finite):
         _warn_of_steps(role, not_finite, walkers.count)
     joined = [pd.concat(parts, ignore_index=True) for parts in zip(*blocks, strict=True)]
@@ -272,7 +272,7 @@ def run(
         "seed": options["seed"],
         "stationary": stationary,
     }
-    if made < steps:
+    if steps_made < steps:
         attrs["stopped_by"] = "Ctrl-C"
     return TrajectoryData(joined[0], joined[1], joined[2], attrs, network.layout)
 
@@ -313,7 +313,7 @@ def _run_values(
         "data_rows": rows,
         "batch_size": rows if batch is None else batch.size,
         "walkers": walkers.count,
-        "first_step": walkers.made + 1,
+        "first_step": walkers.steps_made + 1,
         "steps": options["max_steps"],
         "precision": options["precision"],
         "seed": options["seed"],

@@ -25,18 +25,18 @@ from ..programs.sealed_files import (
 )
 from ..runs.restoring import restored_samplers, sampler_attributes
 from ..samplers.sampler import Sampler
-from .ingredients import SETTINGS, with_settings
 from .options import OPTIONS
 from .parameters import ParameterLayout
 from .record_files import BegunFile
 from .records import RunningAverages
 from .running import Recorder
+from .sampler_options import SETTINGS, with_settings
 from .vectors import carried
 from .walkers import Walkers
 
 __all__ = ["check_shapes", "load_parameters", "load_state", "save_state"]
 
-_OWN = ("output", "system")  # groups of options that a file does not change
+_UNCHANGED_GROUPS = ("output", "system")  # groups of options that a file does not change
 _OF_DATA = ("precision", "batch_data_files", "output_dimension")
 
 
@@ -85,7 +85,9 @@ def save_state(simulation: Any, path: str) -> None:
 def _made_of(simulation: Any) -> dict[str, Any]:
     """The network and the options that a state has."""
     options = simulation._options.items()
-    chosen = {name: value for name, value in options if OPTIONS[name].group not in _OWN}
+    chosen = {
+        name: value for name, value in options if OPTIONS[name].group not in _UNCHANGED_GROUPS
+    }
     return {"network": simulation._given_network, **chosen}
 
 

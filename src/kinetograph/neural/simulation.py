@@ -142,13 +142,13 @@ class Simulation(SimulationValues):
             Whether rows are returned; with False only files have them.
         """
         walkers = self._walkers()
-        before, made = (walkers.positions, self._collapsed), walkers.made
+        before, steps_before = (walkers.positions, self._collapsed), walkers.steps_made
         if self._options["collapse_walkers"]:
             self.collapse_walkers()
         try:
             return self._saved_run("sampling", keep)
         except BaseException:
-            if walkers.made == made:
+            if walkers.steps_made == steps_before:
                 self._positions, self._collapsed = before
             raise
 
@@ -190,7 +190,7 @@ class Simulation(SimulationValues):
 
         With `covariance_blending` these are `covariance_after_steps` steps.
         """
-        steps = self._walkers().round
+        steps = self._walkers().steps_per_transition
         return self._run(
             "sampling", True, {"max_steps": steps, "every_nth": None, **QUIET}
         ).run_info
@@ -255,7 +255,7 @@ class Simulation(SimulationValues):
         inverse = self._options["inverse_temperature"] if beta is None else float(beta)
         if not 0 < inverse < np.inf:
             raise ValueError(f"init_momenta: beta must be positive and finite, got {beta!r}")
-        rng = np.random.default_rng([self._seed, walkers.made])
+        rng = np.random.default_rng([self._seed, walkers.steps_made])
         walkers.momenta = rng.normal(size=self._vectors().shape) / np.sqrt(inverse)
 
     def num_parameters(self) -> int:

@@ -44,7 +44,7 @@ class Walkers:
 
     Attributes
     ----------
-    round
+    steps_per_transition
         The number of steps in a transition of the chains: 1, or the steps of an ensemble between
         two preconditioners.
     first
@@ -68,11 +68,11 @@ class Walkers:
         threads: int | None = None,
     ) -> None:
         self.sampler, self.threads, self.seed = sampler, threads, seed
-        self.together = sampler.walkers is not None
+        self.is_ensemble = sampler.walkers is not None
         self.count, self.generation, self.before = len(starts), generation, before
         self.first = first
-        self.round = int(sampler.steps) if self.together else 1
-        chains = 1 if self.together else len(starts)
+        self.steps_per_transition = int(sampler.steps) if self.is_ensemble else 1
+        chains = 1 if self.is_ensemble else len(starts)
         numbers = [generation * 2**16 + first + i for i in range(chains)]
         self.keys = [chain_key(seed, number) for number in numbers]
         self.chains: list[Chain] = [
@@ -81,7 +81,7 @@ class Walkers:
                 sampler,
                 seed=seed,
                 index=number,
-                initial=starts if self.together else starts[i],
+                initial=starts if self.is_ensemble else starts[i],
                 observables=observables,
             )
             for i, number in enumerate(numbers)
@@ -128,12 +128,12 @@ class Walkers:
             )
 
     def _by_chain(self, values: np.ndarray) -> np.ndarray:
-        return values[None] if self.together else values
+        return values[None] if self.is_ensemble else values
 
     @property
-    def made(self) -> int:
+    def steps_made(self) -> int:
         """The number of steps made, also by earlier chains."""
-        return self.before + self.chains[0].iteration * self.round
+        return self.before + self.chains[0].iteration * self.steps_per_transition
 
     @property
     def event(self) -> int:
@@ -142,11 +142,11 @@ class Walkers:
 
     def events(self, steps: np.ndarray) -> np.ndarray:
         """The numbers of the transitions of these steps, from 0."""
-        return (steps - self.before) // self.round - 1
+        return (steps - self.before) // self.steps_per_transition - 1
 
     def key(self, walker: int) -> np.ndarray:
         """The key of the random numbers of a walker."""
-        return self.keys[0 if self.together else walker]
+        return self.keys[0 if self.is_ensemble else walker]
 
     def set_hyper(self, values: Mapping[str, Any]) -> None:
         """Set hyper-parameters of the sampler."""
@@ -157,7 +157,7 @@ class Walkers:
 
     def hyper(self, name: str, walker: int = 0) -> Any:
         """The value of a hyper-parameter; NaN if it is missing."""
-        values = self.chains[0 if self.together else walker].hyper
+        values = self.chains[0 if self.is_ensemble else walker].hyper
         return values[name] if name in values else np.float64(np.nan)
 
     def snapshot(self) -> list[Any]:
@@ -181,18 +181,18 @@ class Walkers:
             with ThreadPoolExecutor(workers) as pool:
                 results = list(pool.map(lambda c: c.step(transitions, thin=thin), self.chains))
         last = self.chains[0].iteration
-        kept = np.arange(first // thin + 1, last // thin + 1) * thin
+        transition_numbers = np.arange(first // thin + 1, last // thin + 1) * thin
         (draws,) = ([r.posterior[name] for r in results] for name in results[0].posterior)
         names = results[0].sample_stats
         return WalkerRows(
-            self.before + kept * self.round,
+            self.before + transition_numbers * self.steps_per_transition,
             self._joined(draws),
             {name: self._joined([r.sample_stats[name] for r in results]) for name in names},
         )
 
     def _joined(self, arrays: list[np.ndarray]) -> np.ndarray:
         """Rows of all walkers, (rows, walkers, ...)."""
-        if not self.together:
+        if not self.is_ensemble:
             return np.stack(arrays, 1)
         (values,) = arrays
         if values.shape[1:2] == (self.count,):

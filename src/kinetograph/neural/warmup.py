@@ -73,12 +73,12 @@ def _warm(running: Any, steps: int, size: int) -> float:
         if np.isfinite(error) and np.isfinite(running.q).all():
             total = 0.8 * total + error / step_size**6
             weight = 0.8 * weight + 1
-            wanted = (target * weight / max(total, 1e-300)) ** (1 / 6)
+            best_size = (target * weight / max(total, 1e-300)) ** (1 / 6)
         else:  # the steps were much too large
             running.move(before)
             total = weight = 0.0
-            wanted = 0.5 * step_size
-        step_size = float(np.clip(wanted, 0.5 * step_size, 2 * step_size))
+            best_size = 0.5 * step_size
+        step_size = float(np.clip(best_size, 0.5 * step_size, 2 * step_size))
         running.hyper["step_size"] = step_size
         logs.append(np.log(step_size))
     return float(np.exp(np.mean(logs[-ROUNDS // 10 :])))

@@ -54,10 +54,12 @@ def as_averages(given: Any) -> tuple[Average, ...]:
     """The averages of a list of observables, functions and arrays."""
     single = isinstance(given, (Average, Observable, Array, str)) or callable(given)
     items = [given] if single else listed(given, "averages")
-    made = [x if isinstance(x, Average) else Average(_quantity(x)) for x in items]
+    averages = [x if isinstance(x, Average) else Average(_quantity(x)) for x in items]
     # A covariance includes the mean and the variance, so a plain average of it is left out.
-    whole = [x.quantity for x in made if x.covariance]
-    return tuple(x for x in made if x.covariance or not any(_is_same(x.quantity, y) for y in whole))
+    whole = [x.quantity for x in averages if x.covariance]
+    return tuple(
+        x for x in averages if x.covariance or not any(_is_same(x.quantity, y) for y in whole)
+    )
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -99,7 +99,7 @@ class ObservableGraph:
         self._records = tuple(records)
         self._density = next(s.name for s in records if s.name in ("lp", "batch_lp"))
         used_nodes = set(ancestors(self.results))
-        self._kept = tuple(
+        self._needed = tuple(
             key
             for key, node in self.inputs.items()
             if node in used_nodes and (key[0] in ("slot", "hyper") or key == GRADIENT)
@@ -108,7 +108,7 @@ class ObservableGraph:
     @property
     def takes_gradient(self) -> bool:
         """Whether an observable is computed from the gradient."""
-        return GRADIENT in self._kept
+        return GRADIENT in self._needed
 
     @staticmethod
     def _result(observable: Observable, step: Step) -> Node:
@@ -143,13 +143,13 @@ class ObservableGraph:
                 return position.gradient
             return jnp.asarray(hyper[name] if kind == "hyper" else by_path[name])
 
-        return tuple(one(*key) for key in self._kept)
+        return tuple(one(*key) for key in self._needed)
 
     def values(
         self,
         q: Any,
         statistics: Any,
-        kept: Sequence[Any],
+        needed_values: Sequence[Any],
         event: Any,
         active: Any,
     ) -> jax.Array:
@@ -157,7 +157,7 @@ class ObservableGraph:
 
         Loops make trips only if the draw is `active`.
         """
-        values = dict(zip(self._kept, kept, strict=True))
+        values = dict(zip(self._needed, needed_values, strict=True))
         values["", "q"], values[EVENT] = q, event
         start = 0
         for record in self._records:

@@ -18,7 +18,7 @@ from ..graph.functions.mathematics import stop_gradient
 from ..graph.operations.elementwise import floating
 from ..graph.precision import float_dtype
 from ..graph.source import place_text, warn_user
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from .right_hand_side import Leaves
 from .tableaus import Tableau
 from .times import constant_value
@@ -166,7 +166,7 @@ def check_options(
         ("grad", grad, GRADS),
     ):
         if value not in choices:
-            alternatives = ", ".join(map(repr, choices)) + meant(value, choices)
+            alternatives = ", ".join(map(repr, choices)) + did_you_mean(value, choices)
             raise ValueError(
                 f"solve: {name} is {value!r}{place_text()}; choose one of {alternatives}"
             )

@@ -28,7 +28,7 @@ BENDS = 3
 class Path(NamedTuple):
     """The solution from its start to the last time that was reached."""
 
-    kept: Array  # the rows of the steps, or the values at the output times
+    values: Array  # the rows of the steps, or the values at the output times
     count: Any  # the number of rows or values that were written
     t: Array  # the last time
     y: Leaves  # the value at that time
@@ -56,7 +56,7 @@ def values_at(ts: Array, path: Path, rows: bool) -> Leaves:
 
     Times outside of the path have the value at its start or at its end.
     """
-    flat = _all_values(ts, path.kept, path.count) if rows else path.kept
+    flat = _all_values(ts, path.values, path.count) if rows else path.values
     ends = np.cumsum([leaf.size for leaf in path.y])
     before = (ts < path.t).reshape(-1, 1)
     results = []

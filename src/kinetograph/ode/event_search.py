@@ -50,7 +50,7 @@ class EventState(NamedTuple):
     settled: Any  # for each event, whether it has happened at the present time
     counts: Any  # the number of occurrences of each event
     latest: Any  # the time of the latest occurrence of each event
-    kept: list[Array]  # for each event an array whose rows are a time and the value there
+    occurrences: list[Array]  # for each event an array whose rows are a time and the value there
     ended: Any  # whether the solution has ended
     undefined: Any  # whether it has ended because its continuation is not defined
 
@@ -84,14 +84,14 @@ class Watch:
         zero = sides == 0
         sides = where(zero, sign(self._rates(t, y, slopes)), sides)
         width = 1 + sum(leaf.size for leaf in y)
-        kept = [Array(as_node(np.zeros((e.keep or 1, width), t.dtype))) for e in self.events]
+        occurrences = [Array(as_node(np.zeros((e.keep or 1, width), t.dtype))) for e in self.events]
         event_count, false = len(self.events), Array(as_node(np.bool_(False)))
         return EventState(
             stop_gradient(sides),
             zero,
             Array(as_node(np.zeros(event_count, np.int32))),
             Array(as_node(np.full(event_count, -np.inf, t.dtype))),
-            kept,
+            occurrences,
             false,
             false,
         )
@@ -151,18 +151,18 @@ class Watch:
         is_known = abs(at_high) > search.noise
         sides = next_sides(where(is_known, sign(at_high), 0.0), before, self.directions)
         entry = concatenate([(self.right.sign * time).reshape(1), *(leaf.ravel() for leaf in old)])
-        kept = []
-        for i, rows in enumerate(events.kept):
+        occurrences = []
+        for i, rows in enumerate(events.occurrences):
             place_of_row = events.counts[i]
             is_stored = is_chosen[i] & (place_of_row < rows.shape[0])
             index = where(is_stored, place_of_row, 0)
-            kept.append(rows.at[index].add(where(is_stored, entry.astype(rows.dtype), 0.0)))
+            occurrences.append(rows.at[index].add(where(is_stored, entry.astype(rows.dtype), 0.0)))
         state = EventState(
             stop_gradient(where(is_chosen, side_after, sides)),
             is_chosen | (events.settled & (place == 0)),
             events.counts + is_chosen.astype(np.int32),
             where(is_chosen, stop_gradient(time), events.latest),
-            kept,
+            occurrences,
             ended | undefined,
             undefined,
         )
@@ -174,7 +174,7 @@ class Watch:
         The times of events that did not happen are infinite, or NaN if the solution has failed.
         """
         results = []
-        for i, rows in enumerate(events.kept):
+        for i, rows in enumerate(events.occurrences):
             count = events.counts[i]
             never = self.right.sign * np.full(rows.shape[0], np.inf, rows.dtype)
             times = where(np.arange(rows.shape[0]) < count, rows[:, 0], never)

@@ -100,7 +100,7 @@ class Event:
 class Occurrences(NamedTuple):
     """The occurrences of an event: their number, their times, the values there.
 
-    The values are the ones before the event's `change`.
+    The values precede the event's `change`.
     """
 
     count: Any

@@ -64,7 +64,7 @@ def integrate(
     t, end = times.start, times.end
     width = row_width(y) if limits.rows else sum(leaf.size for leaf in y)
     count = limits.steps if limits.rows else times.outputs.shape[0]
-    kept = Array(as_node(np.zeros((count, width), t.dtype)))
+    written_values = Array(as_node(np.zeros((count, width), t.dtype)))
     rows_written = 0
     before: Any = 0.0  # the logarithm of the error of the last accepted step that no stop cut
     least_time = SHORTEST * abs(end - times.start)
@@ -100,13 +100,13 @@ def integrate(
             stops_passed = stops_passed + 1
             stop = stops.times[minimum(stops_passed, len(stops.times) - 1)]
         else:
-            wanted = stop_gradient(step)
+            best_size = stop_gradient(step)
             if limits.longest is not None:
-                wanted = minimum(wanted, limits.longest)
+                best_size = minimum(best_size, limits.longest)
             target = minimum(stop, end) if has_stops else end
             size = target - t
-            reaches_target = wanted >= size
-            size = where(reaches_target, size, wanted)
+            reaches_target = best_size >= size
+            size = where(reaches_target, size, best_size)
             until = t + size
             if has_stops:
                 beside = stop_gradient(BESIDE * eps * maximum(abs(target), least_time))
@@ -124,7 +124,7 @@ def integrate(
             step = stop_gradient(size) * minimum(maximum(factor, SHRINK), largest_factor)
             if has_stops:
                 # A step that a stop cut short says little about how large the next one may be.
-                step = where(accepted & reaches_target, maximum(step, wanted), step)
+                step = where(accepted & reaches_target, maximum(step, best_size), step)
                 error = where(reaches_target, before, error)
             arrival = where(reaches_target, target, t + size)
             search: Any = watch.search(t, arrival, row, events) if has_events else None
@@ -139,16 +139,22 @@ def integrate(
                 events = watch.pass_step(accepted, search, events) if has_events else None
         if limits.rows:
             # Added to zeros, not set: the derivative of an addition needs no stored values.
-            kept = kept.at[rows_written].add(row)
+            written_values = written_values.at[rows_written].add(row)
             rows_written = rows_written + 1
         else:
             while rows_written < count and times.outputs[rows_written] < t:
                 set_loop_options(maximum_iterations=count, grad="stack", name="outputs")
-                kept = kept.at[rows_written].add(value_inside(times.outputs[rows_written], row))
+                written_values = written_values.at[rows_written].add(
+                    value_inside(times.outputs[rows_written], row)
+                )
                 rows_written = rows_written + 1
     continues = _continues(t, end, stop, step, tiny * maximum(abs(t), least_time), events)
     arrived = t >= end if events is None else ((t >= end) | events.ended) & ~events.undefined
-    return Path(kept, rows_written, t, y), Ending(~continues & ~arrived, continues), events
+    return (
+        Path(written_values, rows_written, t, y),
+        Ending(~continues & ~arrived, continues),
+        events,
+    )
 
 
 def _continues(

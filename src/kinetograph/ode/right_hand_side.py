@@ -65,11 +65,13 @@ class Right:
         values, _, structure = flatten(result)
         difference = self.structure.difference(structure)
         if difference:
-            path, wanted, got = difference
+            path, expected, got = difference
             vector = got == "an array" or isinstance(result, list)
             hint = "; y0 is a list: for a vector, give np.array(y0)" if vector else ""
             hint = hint if isinstance(y, list) else ""
-            raise TypeError(f"solve: {self._name()} returns {got} where y{path} is {wanted}{hint}")
+            raise TypeError(
+                f"solve: {self._name()} returns {got} where y{path} is {expected}{hint}"
+            )
         return [
             self._leaf(leaf, like, path)
             for leaf, like, path in zip(values, self.like, self.paths, strict=True)

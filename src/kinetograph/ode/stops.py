@@ -152,9 +152,9 @@ def _amount(amount: Any, number: int, leaves: Leaves, structure: Structure) -> L
     values, paths, given = flatten(amount)
     difference = structure.difference(given)
     if difference:
-        path, wanted, got = difference
+        path, expected, got = difference
         raise TypeError(
-            f"solve: the amount of doses[{number}] is {got} where y{path} is {wanted}"
+            f"solve: the amount of doses[{number}] is {got} where y{path} is {expected}"
             f"{place_text()}; the amount is added to y and needs its structure"
         )
     results = []

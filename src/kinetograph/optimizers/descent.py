@@ -20,7 +20,7 @@ from .optimizer import Optimizer, Reached, SearchLimits, within
 
 __all__ = ["Steps"]
 
-_GOING, _CONVERGED, _LOST = 0, 1, 2
+_GOING, _CONVERGED, _NOT_FINITE = 0, 1, 2
 _OUT_OF_BOUNDS = (
     "the next step led to a point where the density or its gradient is not finite; a smaller "
     "learning_rate may help"
@@ -80,7 +80,7 @@ class Descent:
 
     def fit(self, points: np.ndarray) -> np.ndarray:
         """Whether objective and gradient are finite at the points."""
-        return self._descend(points, SearchLimits(0, 0.0)).status != _LOST
+        return self._descend(points, SearchLimits(0, 0.0)).status != _NOT_FINITE
 
     def run(self, points: np.ndarray, limits: SearchLimits) -> list[Reached]:
         """Search from all points at once."""
@@ -92,9 +92,9 @@ class Descent:
                 float(value),
                 float(norm),
                 float(change),
-                int(evaluations) - 1 - int(status == _LOST),
+                int(evaluations) - 1 - int(status == _NOT_FINITE),
                 int(evaluations),
-                _OUT_OF_BOUNDS if status == _LOST else "",
+                _OUT_OF_BOUNDS if status == _NOT_FINITE else "",
             )
             for free, value, norm, change, evaluations, status in ends
         ]
@@ -164,7 +164,7 @@ class Descent:
                     (free + step).astype(free.dtype),
                     state,
                     place.evaluations + 1,
-                    jnp.where(finite, status, _LOST),
+                    jnp.where(finite, status, _NOT_FINITE),
                     scope.reports(loops),
                 )
 

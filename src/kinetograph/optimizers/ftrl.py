@@ -32,8 +32,8 @@ def ftrl(
 ) -> Steps:
     """Follow the regularised leader (FTRL-Proximal).
 
-    Without penalties its steps are the ones of `adagrad`, except that the influence of the starting
-    point decreases as squared gradients add up.
+    Without penalties its steps equal the steps of `adagrad`, except that the influence of the
+    starting point decreases as squared gradients add up.
 
     Parameters
     ----------
@@ -51,7 +51,9 @@ def ftrl(
         If a setting is out of its range.
     """
     if callable(learning_rate):
-        raise TypeError("ftrl: its rate falls by `power`, and it does not take a schedule")
+        raise TypeError(
+            "ftrl: learning_rate must be a number, got a schedule; the rate decreases by `power`"
+        )
     positive("ftrl", learning_rate=learning_rate, initial_accumulator=initial_accumulator)
     if not power <= 0:
         raise ValueError(f"ftrl: power must be negative or 0, got {power!r}")

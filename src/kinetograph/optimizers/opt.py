@@ -12,7 +12,7 @@ from ..graph.errors import StartError
 from ..graph.node import Node
 from ..graph.public import public
 from ..graph.source import place_text, warn_user
-from ..graph.suggestions import SuggestingDict, meant
+from ..graph.suggestions import SuggestingDict, did_you_mean
 from ..graph.value_texts import shown
 from ..models.model import Model, check_model
 from ..models.starting_points import START_ATTEMPTS, blame, initial_points, random_point
@@ -274,7 +274,7 @@ def choose(title: str, optimizer: Any) -> Optimizer:
         name = optimizer.lower().replace("-", "_").replace(" ", "_")
         if name in _NAMES:
             return getattr(import_module(__package__), name)()
-        hint = meant(name, _NAMES) or "."
+        hint = did_you_mean(name, _NAMES) or "."
         raise ValueError(
             f"{title}: unknown `optimizer` {optimizer!r}{place_text()}{hint} Choose one of "
             f"{', '.join(_NAMES)}, or give any transformation of optax"

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..graph.errors import KinetographWarning
 from ..graph.public import public
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from ..models.model import Model
 from ..models.result_groups import as_group
 
@@ -62,8 +62,8 @@ class Optimum:
     standard_errors
         For each unknown and target by name, the square roots of the diagonal of J H^-1 J', with J
         its derivative by the free state and H the Hessian. With adjust=False they are the classical
-        standard errors of maximum likelihood, otherwise the ones of the Laplace approximation. NaN
-        if H is not positive definite; None without `hessian=True`.
+        standard errors of maximum likelihood, otherwise standard deviations of the Laplace
+        approximation. NaN if H is not positive definite; None without `hessian=True`.
     model
         The model.
     """
@@ -93,7 +93,7 @@ class Optimum:
         names = dict.fromkeys([*self.targets, *self.values])
         raise KeyError(
             f"{name!r} is neither a target nor an unknown; there are {', '.join(names)}"
-            f"{meant(name, names)}"
+            f"{did_you_mean(name, names)}"
         )
 
     def to_dataset(self) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..graph.precision import x64
 from ..graph.public import public
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from ..models.model import Model, check_model
 from ..models.starting_points import blame
 from .result import Optimum
@@ -63,7 +63,7 @@ def step_size_bound(model: Model, at: Any, method: str = "verlet") -> float:
     """
     check_model(model, "step_size_bound")
     if not isinstance(method, str) or method not in _POWERS:
-        hint = meant(method, _POWERS) or "."
+        hint = did_you_mean(method, _POWERS) or "."
         raise ValueError(
             f"step_size_bound: there is no method {method!r}{hint} Choose one of "
             f"{', '.join(_POWERS)}"

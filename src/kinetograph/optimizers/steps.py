@@ -160,7 +160,8 @@ def adadelta(learning_rate: Rate = 0.001, *, rho: float = 1.0) -> Steps:
         A positive number, or a schedule.
     rho
         The decay factor of the averages. With 1, greta's default, the averages stay constant and
-        each step is `learning_rate` times the gradient; `adadelta(1.0, rho=0.95)` is Zeiler's.
+        each step is `learning_rate` times the gradient; `adadelta(1.0, rho=0.95)` has Zeiler's
+        settings.
     """
     if rho != 1:
         fraction("adadelta", rho=rho)

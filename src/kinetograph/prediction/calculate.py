@@ -14,7 +14,7 @@ from ..graph.missing import refuse_masked
 from ..graph.node import Data, Node, ancestors, with_values
 from ..graph.public import public
 from ..graph.source import place_text
-from ..graph.suggestions import SuggestingDict, meant
+from ..graph.suggestions import SuggestingDict, did_you_mean
 from ..graph.value_texts import in_words, shown
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
@@ -99,27 +99,27 @@ def calculate(
     >>> kg.calculate(square=x**2, values=results)["posterior"]["square"].shape
     (4, 500)
     """
-    wanted = named_targets("calculate", targets, named)
+    target_names = named_targets("calculate", targets, named)
     if draws is not None:
         check_whole("calculate", {"draws": (draws, 1)})
     used = check_seed(seed, "calculate")
-    above = _ancestors(wanted)
+    above = _ancestors(target_names)
     if not (values is None or hasattr(values, "subtree") or isinstance(values, Mapping)):
         raise TypeError(
             "calculate: values must be a dictionary such as {'mu': 1.0}, or results of kg.mcmc; "
             f"got {in_words(values)}{place_text()}{opening_of(values)}"
         )
     if hasattr(values, "subtree"):
-        return _from_results(wanted, above, values, draws, used)
-    names = names_of_unknowns(above, wanted)
+        return _from_results(target_names, above, values, draws, used)
+    names = names_of_unknowns(above, target_names)
     given = _values_by_node(values or {}, names)
     reshaped: dict[Node, np.ndarray] = {
         n: v for n, v in given.items() if isinstance(n, Data) and v.shape != n.shape
     }
     if reshaped:
-        wanted = _with_shapes(wanted, above, given, reshaped)
+        target_names = _with_shapes(target_names, above, given, reshaped)
         given = {node: value for node, value in given.items() if node not in reshaped}
-    program = plan("calculate", list(wanted), given, {}, names)
+    program = plan("calculate", list(target_names), given, {}, names)
     if draws is None and program.drawn:
         drawn_names = ", ".join(names.get(d.node) or describe(d.node) for d in program.drawn)
         raise ModelError(
@@ -128,20 +128,20 @@ def calculate(
         )
     if draws is not None and not program.drawn and not program.given:
         raise ModelError(
-            f"calculate: {', '.join(wanted.values())} depends on no unknown, so all draws would be "
-            "the same; to draw the data that a model observes, use kg.simulate"
+            f"calculate: {', '.join(target_names.values())} depends on no unknown, so all draws "
+            "would be the same; to draw the data that a model observes, use kg.simulate"
         )
     count = 1 if draws is None else int(draws)
     rows = [np.broadcast_to(given[n], (count, *given[n].shape)) for n in program.given]
     computed = run_rows(program, make_key(used, SIMULATION, 0), count, rows)
     return SuggestingDict(
         (name, value[0] if draws is None else value)
-        for name, value in zip(wanted.values(), computed, strict=True)
+        for name, value in zip(target_names.values(), computed, strict=True)
     )
 
 
 def _with_shapes(
-    wanted: Mapping[Node, str],
+    target_names: Mapping[Node, str],
     above: list[Node],
     given: Mapping[Node, np.ndarray],
     reshaped: Mapping[Node, np.ndarray],
@@ -157,7 +157,7 @@ def _with_shapes(
         for node in above:
             if isinstance(node, Variable) and node not in given:
                 remake.keep(node)
-        return {remake(node): name for node, name in wanted.items()}
+        return {remake(node): name for node, name in target_names.items()}
 
 
 def _ancestors(targets: Mapping[Node, str]) -> list[Node]:
@@ -168,14 +168,14 @@ def _ancestors(targets: Mapping[Node, str]) -> list[Node]:
 
 
 def _from_results(
-    wanted: Mapping[Node, str],
+    target_names: Mapping[Node, str],
     above: list[Node],
     results: Any,
     draws: int | None,
     seed: int,
 ) -> Any:
     """The targets for each draw of results, or for random draws."""
-    names = names_of_unknowns([n for n in above if isinstance(n, Variable)], wanted)
+    names = names_of_unknowns([n for n in above if isinstance(n, Variable)], target_names)
     recorded_names = called_in(results, "calculate", names)
     posterior_draws = recorded(
         "calculate", results, recorded_names | _completed_names(results, above, recorded_names)
@@ -184,7 +184,7 @@ def _from_results(
     if draws is not None:
         posterior_draws = _random_rows(posterior_draws, int(draws), seed)
     missing = {n for n in recorded_names if n not in posterior_draws.values}
-    program = plan("calculate", list(wanted), posterior_draws.values, {}, names, missing)
+    program = plan("calculate", list(target_names), posterior_draws.values, {}, names, missing)
     if draws is None and program.drawn:
         drawn_names = ", ".join(names.get(d.node) or describe(d.node) for d in program.drawn)
         raise ModelError(
@@ -193,8 +193,8 @@ def _from_results(
         )
     if not program.given:
         raise ModelError(
-            f"calculate: {', '.join(wanted.values())} depends on none of the draws, which are "
-            f"of {', '.join(map(str, results['posterior'].data_vars))}{place_text()}"
+            f"calculate: {', '.join(target_names.values())} depends on none of the draws, which "
+            f"are of {', '.join(map(str, results['posterior'].data_vars))}{place_text()}"
         )
     rows = run_rows(
         program,
@@ -203,10 +203,10 @@ def _from_results(
         posterior_draws.of(program.given),
     )
     if draws is not None:
-        return dict(zip(wanted.values(), rows, strict=True))
+        return dict(zip(target_names.values(), rows, strict=True))
     values = {
         name: (node, posterior_draws.by_chain(row))
-        for (node, name), row in zip(wanted.items(), rows, strict=True)
+        for (node, name), row in zip(target_names.items(), rows, strict=True)
     }
     posterior = results["posterior"]
     labels = {str(name): coord.values for name, coord in posterior.coords.items()}
@@ -246,7 +246,8 @@ def _values_by_node(values: Mapping[Any, Any], names: Mapping[Node, str]) -> dic
             key_text = describe(key.node) if isinstance(key, Array) else repr(key)
             raise ModelError(
                 f"calculate: {key_text} is not an unknown or data that the targets depend on; "
-                f"these are {', '.join(by_name) or 'none'}{place_text()}{meant(key, by_name)}"
+                f"these are {', '.join(by_name) or 'none'}{place_text()}"
+                f"{did_you_mean(key, by_name)}"
             )
         if node in given:
             raise ModelError(f"calculate: {names[node]} is given two values, by name and by array")

@@ -24,9 +24,9 @@ def with_current_data(model: Model, results: Any) -> Any:
     from ..models.results_tree import DataTree
 
     groups = {name: results[name].dataset for name in DATA_GROUPS if name in results}
-    held = recorded_data(results)
-    current = {model.name(node): node for node in model.data if model.name(node) in held}
-    if all(is_same(held[name].values, model.value_of(node)) for name, node in current.items()):
+    recorded = recorded_data(results)
+    current = {model.name(node): node for node in model.data if model.name(node) in recorded}
+    if all(is_same(recorded[name].values, model.value_of(node)) for name, node in current.items()):
         return results
     targets = (node for node in model.targets if not isinstance(node, Variable))
     stale = [model.name(node) for node in targets if is_stale(model, node, results)]

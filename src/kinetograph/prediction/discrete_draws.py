@@ -17,8 +17,8 @@ from .recorded_draws import Recorded
 __all__ = ["with_discrete"]
 
 
-def with_discrete(model: Model, draws: Recorded, wanted: Iterable[Node]) -> Recorded:
-    """Draw marginalised unknowns that are wanted and not recorded.
+def with_discrete(model: Model, draws: Recorded, targets: Iterable[Node]) -> Recorded:
+    """Draw marginalised unknowns that targets need and results lack.
 
         z ~ p(z | x, y)
 
@@ -29,11 +29,11 @@ def with_discrete(model: Model, draws: Recorded, wanted: Iterable[Node]) -> Reco
     marginal, unknowns = model.density.marginal, model.density.unknowns
     if marginal is None or any(v not in draws.values for v in unknowns):
         return draws
-    known = [v for v in marginal.discrete if v in draws.values]
+    recorded = [v for v in marginal.discrete if v in draws.values]
     drawn = [v for v in marginal.discrete if v not in draws.values]
-    if set(drawn).isdisjoint(wanted):
+    if set(drawn).isdisjoint(targets):
         return draws
-    given = (*unknowns, *known)
+    given = (*unknowns, *recorded)
 
     def draw(row: tuple[Any, Sequence[Any]], data: Environment) -> list[Any]:
         number, values = row
@@ -41,7 +41,7 @@ def with_discrete(model: Model, draws: Recorded, wanted: Iterable[Node]) -> Reco
         environment: Environment = {**data, **{v: value[v] for v in unknowns}}
         evaluate(marginal.needs(), environment)
         bits = jnp.concatenate([number[None], *(jnp.ravel(v).astype(float) for v in values)])
-        drawn_values = marginal.draw(environment, bits, {v: value[v] for v in known})
+        drawn_values = marginal.draw(environment, bits, {v: value[v] for v in recorded})
         return [drawn_values[v] for v in drawn]
 
     def draw_all(rows: Any, arguments: Sequence[Any]) -> list[Any]:
@@ -52,6 +52,6 @@ def with_discrete(model: Model, draws: Recorded, wanted: Iterable[Node]) -> Reco
     with x64():
         rows = jnp.arange(draws.count, dtype=float), [draws.values[v] for v in given]
         values = program(rows, model.argument_values)
-    kept = {n: v for n, v in draws.values.items() if set(drawn).isdisjoint(ancestors([n]))}
-    kept |= {n: np.asarray(v) for n, v in zip(drawn, values, strict=True)}
-    return Recorded(kept, draws.lead)
+    valid_draws = {n: v for n, v in draws.values.items() if set(drawn).isdisjoint(ancestors([n]))}
+    valid_draws |= {n: np.asarray(v) for n, v in zip(drawn, values, strict=True)}
+    return Recorded(valid_draws, draws.lead)

@@ -105,9 +105,9 @@ def loo(
     Notes
     -----
     Observations that share discrete unknowns, such as the times of a hidden Markov chain, are
-    predicted given the other ones, as `kg.log_likelihood` does. An observation that is also a
-    parameter of another one, as in an autoregression, stays there; leave out the future by
-    `kg.predict` instead.
+    predicted given the other observations, as `kg.log_likelihood` does. An observation that is also
+    a parameter of another observation, as in an autoregression, stays there; leave out the future
+    by `kg.predict` instead.
 
     Sources: A. Vehtari, A. Gelman, J. Gabry, Practical Bayesian model evaluation using
     leave-one-out cross-validation and WAIC, Statistics and Computing 27 (2017); T. Paananen,

@@ -45,15 +45,15 @@ class MaskedModel:
         old, left_out = model.component, {distribution for _, distribution in observations.parts}
         with model.its_values():
             each = [Array(density_at(doing, d, node)) for node, d in observations.parts]
-            kept = make_data(np.ones(observations.shape, bool)).node
-            parts, discrete = [Array(kept)], set(old.discrete)
+            mask = make_data(np.ones(observations.shape, bool)).node
+            parts, discrete = [Array(mask)], set(old.discrete)
             if len(each) > 1 and not discrete.isdisjoint(ancestors([e.node for e in each])):
-                parts = list(Array(kept))  # a factor sums out its own discrete unknowns only
+                parts = list(Array(mask))  # a factor sums out its own discrete unknowns only
             elif len(each) > 1:
                 each = [stack(each)]
             masked = [where(*pair, 0.0).node for pair in zip(parts, each, strict=True)]
-        assert isinstance(kept, Data)
-        self.mask = kept
+        assert isinstance(mask, Data)
+        self.mask = mask
         pairs = zip(old.likelihoods, old.observed, strict=True)
         rest = [(d, data) for d, data in pairs if d not in left_out]
         every: dict[Node, None] = dict.fromkeys([*old.nodes, *ancestors(masked)])
@@ -65,7 +65,7 @@ class MaskedModel:
             nodes=sorted(every, key=lambda node: node.serial),
         )
         names = dict(model._node_names)
-        names[kept] = _free_name(f"{observations.name}_kept", names.values())
+        names[mask] = _free_name(f"{observations.name}_kept", names.values())
         targets: dict[Node, str] = {v: names[v] for v in component.unknowns}
         _, factors, coords = model._made_of
         self.model = Model(targets, factors, component, coords, names, None, model._given_values())
@@ -102,8 +102,8 @@ class MaskedModel:
         return not_recorded(self.doing, missing[0], names)
 
 
-def _free_name(name: str, taken: Any) -> str:
-    taken = set(taken)
-    while name in taken:
+def _free_name(name: str, used_names: Any) -> str:
+    used_names = set(used_names)
+    while name in used_names:
         name += "_"
     return name

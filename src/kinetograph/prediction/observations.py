@@ -1,8 +1,8 @@
 """The observations that a cross-validation leaves out.
 
-They are the elements of one observed array of a model, or single numbers that are observed one by
-one, in units.
-A unit is left out as a whole: it is one observation, or a group of observations. Its log density is
+They are the elements of one observed array of a model, or numbers that are observed one by one.
+They are left out in units: a unit is one observation, or a group of observations. Its log density
+is
 
     log p(y_unit | the other y, x)
 
@@ -16,7 +16,7 @@ import numpy as np
 from ..distributions.variable import Distribution
 from ..graph.errors import DataError, ModelError, ShapeError
 from ..graph.node import Node
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from ..graph.value_texts import shown
 from ..models.model import Model, check_model
 from ..models.row_labels import warn_of_other_rows
@@ -73,13 +73,13 @@ class Observations:
             noun = "group" if by is not None else "observation"
             one = "" if ndim or by is not None else ": one vector or number with a joint density"
             raise ModelError(
-                f"{doing}: {self.name} has {self.count} {noun}{one}, and to leave it out leaves "
+                f"{doing}: {self.name} has {self.count} {noun}{one}, and without it there is "
                 "nothing to learn from; observe an array of observations that are independent "
                 "given the unknowns"
             )
 
     def check_order(self, doing: str, title: str, given: Any, model: Model) -> None:
-        """Warn if given values have the rows in another order."""
+        """Warn if given values and the data have rows in different orders."""
         node, _ = self.parts[0]
         if len(self.parts) == 1 and node not in model.values:
             warn_of_other_rows(doing, title, given, node)
@@ -102,8 +102,8 @@ class Observations:
         if missing.any():
             place = ", ".join(map(str, np.unravel_index(int(missing.argmax()), values.shape)))
             raise DataError(
-                f"{doing}: by= has no label at index [{place}]; give each observation a label, or "
-                "one label of its own to each that stands alone"
+                f"{doing}: by= has no label at index [{place}]; give each observation a label, "
+                "and an observation without a group a label of its own"
             )
         labels, numbers = np.unique(values, return_inverse=True)
         self.units, self.labels = numbers.reshape(self.shape), labels
@@ -118,10 +118,10 @@ class Observations:
             If a value or a shape differs.
         """
         nodes = dict(zip(self.names, (node for node, _ in self.parts), strict=True))
-        held = recorded_data(results)
+        recorded = recorded_data(results)
         nodes |= {model.name(node): node for node in model.data}
         for name, node in nodes.items():
-            if name in held and not is_same(held[name].values, model.value_of(node)):
+            if name in recorded and not is_same(recorded[name].values, model.value_of(node)):
                 raise DataError(
                     f"{doing}: the results are of other values of {name} than the model has; "
                     "sample the model with its present data"
@@ -214,7 +214,7 @@ def _chosen(doing: str, model: Model, var_name: Any) -> list[tuple[Node, Distrib
     if var_name not in observed:
         raise ModelError(
             f"{doing}: {var_name!r} is not an observed array of the model, which observes "
-            f"{', '.join(observed)}{meant(var_name, observed)}"
+            f"{', '.join(observed)}{did_you_mean(var_name, observed)}"
         )
     chosen = observed[var_name]
     if chosen not in numbers:

@@ -7,14 +7,14 @@ from ..distributions.variable import Distribution, Variable
 from ..graph.errors import ModelError
 from ..graph.node import Node, ancestors
 from ..graph.public import public
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.centring import Centring
 from ..models.factor import density_at
 from ..models.marginal.pointwise import GIVEN, Pointwise
 from ..models.model import Model, check_model
-from ..models.observed_parts import seen_alone
+from ..models.observed_parts import observed_alone
 from ..models.result_types import DataTree
 from .current_data import with_current_data
 from .observed_distributions import followed
@@ -99,7 +99,7 @@ def log_likelihood(
     if not isinstance(given, str) or given not in GIVEN:
         raise ValueError(
             f"log_likelihood: given must be {' or '.join(map(repr, GIVEN))}, got {given!r}"
-            f"{meant(given, GIVEN)}"
+            f"{did_you_mean(given, GIVEN)}"
         )
     return densities_for("log_likelihood", model, results, given)
 
@@ -229,7 +229,7 @@ def _partly_observed(model: Model) -> tuple[Node, ...]:
     """
 
     def densities() -> tuple[Node, ...]:
-        parts = filter(None, map(seen_alone, model.component.factors))
+        parts = filter(None, map(observed_alone, model.component.factors))
         discrete = set(model.component.discrete)
         return tuple(node for node in parts if discrete.isdisjoint(ancestors([node])))
 
@@ -237,7 +237,7 @@ def _partly_observed(model: Model) -> tuple[Node, ...]:
 
 
 def _marginalised(
-    group: str, model: Model, wanted: list[Distribution], given: str
+    group: str, model: Model, requested: list[Distribution], given: str
 ) -> Pointwise | None:
     """The densities that depend on discrete unknowns, or None.
 
@@ -247,7 +247,7 @@ def _marginalised(
     if term is None:
         return None
     inside = {each.node for each in term.terms}
-    dependent = [distribution for distribution in wanted if distribution in inside]
+    dependent = [distribution for distribution in requested if distribution in inside]
     if not dependent:
         return None
     left_out: list[Node] = []

@@ -118,11 +118,11 @@ def predict(
             model, results, "predictions", named_targets("predict", new, named), used
         )
     draws, names = recorded_of("predict", model, results)
-    wanted: dict[Node, str] = {n: model.name(n) for n in _data_to_draw(model, observed)}
+    target_names: dict[Node, str] = {n: model.name(n) for n in _data_to_draw(model, observed)}
     distributions = followed("predict", model)
-    simulated = {node: distributions[node] for node in wanted}
-    group, names = "posterior_predictive", names | wanted
-    return _with_draws(model, results, group, draws, wanted, simulated, names, used)
+    simulated = {node: distributions[node] for node in target_names}
+    group, names = "posterior_predictive", names | target_names
+    return _with_draws(model, results, group, draws, target_names, simulated, names, used)
 
 
 def replicated(
@@ -132,9 +132,9 @@ def replicated(
 
     Their distributions are given. For example censored data are drawn without the bounds.
     """
-    wanted = {array.node: name for name, array in distributions.items()}
+    target_names = {array.node: name for name, array in distributions.items()}
     used = check_seed(seed, "predict")
-    return _with_quantities(model, results, "posterior_predictive", wanted, used)
+    return _with_quantities(model, results, "posterior_predictive", target_names, used)
 
 
 def _with_quantities(
@@ -142,10 +142,10 @@ def _with_quantities(
 ) -> "DataTree":
     """Results with draws of new quantities in a group."""
     draws, names = recorded_of("predict", model, results)
-    wanted = _with_current_shapes(model, targets)
-    _check_not_observed(model, wanted)
-    names = names_of_unknowns(unknowns_above(wanted), wanted, names)
-    return _with_draws(model, results, group, draws, wanted, {}, names, seed)
+    target_names = _with_current_shapes(model, targets)
+    _check_not_observed(model, target_names)
+    names = names_of_unknowns(unknowns_above(target_names), target_names, names)
+    return _with_draws(model, results, group, draws, target_names, {}, names, seed)
 
 
 def _with_draws(
@@ -153,25 +153,25 @@ def _with_draws(
     results: Any,
     group: str,
     posterior_draws: Recorded,
-    wanted: Mapping[Node, str],
+    target_names: Mapping[Node, str],
     simulated: dict[Node, Distribution],
     names: Mapping[Node, str],
     seed: int,
 ) -> "DataTree":
-    """Results with the draws of the wanted nodes in a group."""
+    """Results with the draws of the targets in a group."""
     inferred = set(model.component.unknowns)
     arguments = simulated, names, inferred
-    program = plan("predict", list(wanted), posterior_draws.values, *arguments)
+    program = plan("predict", list(target_names), posterior_draws.values, *arguments)
     unrecorded = [drawn.node for drawn in program.drawn]
     posterior_draws = with_discrete(model, posterior_draws, unrecorded)
     if not posterior_draws.values.keys().isdisjoint(unrecorded):
-        program = plan("predict", list(wanted), posterior_draws.values, *arguments)
+        program = plan("predict", list(target_names), posterior_draws.values, *arguments)
     key = make_key(seed, SIMULATION, 0)
     with model.its_values():
         rows = run_rows(program, key, posterior_draws.count, posterior_draws.of(program.given))
     drawn = {
         name: (node, posterior_draws.by_chain(row))
-        for (node, name), row in zip(wanted.items(), rows, strict=True)
+        for (node, name), row in zip(target_names.items(), rows, strict=True)
     }
     dataset = as_group("predict", drawn, ("chain", "draw"), model.coords, model.data, drawn=True)
     present = with_current_data(model, results)
@@ -179,20 +179,20 @@ def _with_draws(
     return with_group(present, group, dataset, {"prediction_seed": str(seed)})
 
 
-def _with_current_shapes(model: Model, wanted: dict[Node, str]) -> dict[Node, str]:
+def _with_current_shapes(model: Model, target_names: dict[Node, str]) -> dict[Node, str]:
     """Rebuild the quantities for model data whose shapes have changed."""
     if not model.became:
-        return wanted
+        return target_names
     advice = "write it again with kg.data of the new values"
     remake = Remaker("predict", advice, model.became)
-    for unknown in sorted(unknowns_above(wanted), key=lambda node: node.serial):
+    for unknown in sorted(unknowns_above(target_names), key=lambda node: node.serial):
         remake.unknown(unknown)
-    return {remake(node): name for node, name in wanted.items()}
+    return {remake(node): name for node, name in target_names.items()}
 
 
-def _check_not_observed(model: Model, wanted: Mapping[Node, str]) -> None:
+def _check_not_observed(model: Model, target_names: Mapping[Node, str]) -> None:
     """Raise ModelError if a requested quantity is observed data."""
-    for node, name in wanted.items():
+    for node, name in target_names.items():
         if node in model.observed:
             raise ModelError(
                 f"predict: {name} is observed data, the same for all draws; to draw it again give "
@@ -209,9 +209,9 @@ def _data_to_draw(model: Model, observed: Any) -> tuple[Data, ...]:
                 "kg.observe(data, distribution)"
             )
         return model.observed
-    wanted: list[Any] = [observed] if isinstance(observed, (Array, str)) else list(observed)
+    requested: list[Any] = [observed] if isinstance(observed, (Array, str)) else list(observed)
     became = model.became
-    for array in wanted:
+    for array in requested:
         node = became.get(array.node, array.node) if isinstance(array, Array) else None
         if node not in model.observed:
             names = ", ".join(model.name(node) for node in model.observed)
@@ -221,5 +221,5 @@ def _data_to_draw(model: Model, observed: Any) -> tuple[Data, ...]:
                 f"predict: observed= must be data that the model observes ({names}), got "
                 f"{shown(array)}{place_text()}{hint}"
             )
-    nodes = {became.get(array.node, array.node) for array in wanted}
+    nodes = {became.get(array.node, array.node) for array in requested}
     return tuple(node for node in model.observed if node in nodes)

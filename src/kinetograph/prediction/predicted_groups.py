@@ -23,14 +23,14 @@ def as_group(
     values: Mapping[str, tuple[Node, np.ndarray]],
     lead: tuple[str, ...],
     labels: Mapping[str, Any] = MappingProxyType({}),
-    known: Collection[Node] = (),
+    data: Collection[Node] = (),
     *,
     drawn: bool = False,
 ) -> Any:
     """The dataset of named values, each given with its node.
 
     Every value starts with the dimensions `lead`. `labels` are used for dimensions that get no
-    labels from the arrays, if their number equals the length of the dimension. `known` are the data
+    labels from the arrays, if their number equals the length of the dimension. `data` are the data
     of a model, whose present labels are in `labels`. If the values are `drawn` for results that
     exist, an unknown without dims has the axes of its distribution's parameters.
 
@@ -42,7 +42,7 @@ def as_group(
     import xarray as xr
 
     dims = (axes_of_draws if drawn else axes_of)([node for node, _ in values.values()])
-    with_labels = {node: axes for node, axes in dims.items() if node not in known}
+    with_labels = {node: axes for node, axes in dims.items() if node not in data}
     check_labels(doing, with_labels, labels)
     members = [(name, dims[node], node.shape) for name, (node, _) in values.items()]
     array_labels = collect_coords(
@@ -104,19 +104,19 @@ def with_earlier(doing: str, results: Any, name: str, group: Any) -> Any:
     if name not in results.children:
         return group
     earlier = results[name].to_dataset()
-    others = [variable for variable in earlier.data_vars if variable not in group]
+    earlier_names = [variable for variable in earlier.data_vars if variable not in group]
     shared = {*earlier.dims} & {*group.dims}
     changed = {dim for dim in shared if earlier.sizes[dim] != group.sizes[dim]}
     draws = {dim: group[dim] for dim in ("chain", "draw") if dim in shared - changed}
     earlier = earlier.assign_coords(draws)
     changed |= {dim for dim in shared - changed if not earlier[dim].equals(group[dim])}
-    lost = [variable for variable in others if changed & {*earlier[variable].dims}]
-    if lost:
+    left_out = [variable for variable in earlier_names if changed & {*earlier[variable].dims}]
+    if left_out:
         axes = " and ".join(sorted(map(str, changed)))
         warn_user(
-            f"{doing}: {', '.join(map(str, lost))} of an earlier call is left out of the group "
+            f"{doing}: {', '.join(map(str, left_out))} of an earlier call is left out of the group "
             f"{name}, because {axes} has other labels now; keep the earlier results as well, or "
             "give all quantities in one call",
             KinetographWarning,
         )
-    return group.assign({v: earlier[v] for v in others if v not in lost})
+    return group.assign({v: earlier[v] for v in earlier_names if v not in left_out})

@@ -185,12 +185,13 @@ def recorded_of(doing: str, model: Model, results: Any) -> tuple[Recorded, dict[
         if isinstance(n, Variable) or not is_stale(model, n, results)
     }
     draws = recorded(doing, results, names, model.fixed_values)
-    held = sorted(map(str, {*posterior.data_vars, *unknowns_of(results)}))
-    known = {*names.values(), *(model.name(n) for n in model.targets)}
-    if held and not draws.values and known.isdisjoint(held):
+    recorded_names = sorted(map(str, {*posterior.data_vars, *unknowns_of(results)}))
+    model_names = {*names.values(), *(model.name(n) for n in model.targets)}
+    if recorded_names and not draws.values and model_names.isdisjoint(recorded_names):
         raise ModelError(
-            f"{doing}: the results are of another model: they hold {', '.join(held)}, and the "
-            f"model has {', '.join(names.values())}{place_text()}"
+            f"{doing}: the results are of another model: they hold "
+            f"{', '.join(recorded_names)}, and the model has "
+            f"{', '.join(names.values())}{place_text()}"
         )
     for node in draws.values.keys() & names.keys():
         _check_axes(doing, model, node, results)
@@ -201,15 +202,15 @@ def recorded_of(doing: str, model: Model, results: Any) -> tuple[Recorded, dict[
 
 def is_stale(model: Model, target: Node, results: Any) -> bool:
     """Whether a target was computed from data or values that have changed."""
-    fixed, used, held = set(model.fixed), {*model.data, *model.fixed}, recorded_data(results)
+    fixed, used, recorded = set(model.fixed), {*model.data, *model.fixed}, recorded_data(results)
     for node in ancestors([target], lambda node: node in used or isinstance(node, Variable)):
         if node not in used:
             continue
         name = model.name(node)
-        if name not in held:
+        if name not in recorded:
             if node in fixed:
                 return True
-        elif not is_same(held[name].values, model.value_of(node)):
+        elif not is_same(recorded[name].values, model.value_of(node)):
             return True
     return False
 
@@ -221,13 +222,13 @@ def recorded_data(results: Any) -> dict[str, Any]:
     return {str(name): values for group in groups for name, values in group.items()}
 
 
-def is_same(values: np.ndarray, others: np.ndarray) -> bool:
+def is_same(values: np.ndarray, current: np.ndarray) -> bool:
     """Whether recorded values are these, up to the precision of the record.
 
     Missing values are equal to each other.
     """
     floats = values.dtype.kind == "f"
-    return np.array_equal(values, others.astype(values.dtype) if floats else others, floats)
+    return np.array_equal(values, current.astype(values.dtype) if floats else current, floats)
 
 
 def fixed_in(results: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..calls.argument_names import OURS
+from ..calls.argument_names import WORDS_BY_PARAMETER
 from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import ModelError
@@ -60,7 +60,7 @@ def _check(doing: str, name: str | None, array: Any) -> None:
                 "; kg.predict(model, results) draws all observed data, and "
                 "observed=[model['name']] some of them"
             )
-        if name == "size" or name in OURS["draws"]:
+        if name == "size" or name in WORDS_BY_PARAMETER["draws"]:
             hint = f"; give the number of draws as draws={array}"
             if doing == "predict":
                 hint = "; predict makes one draw for each draw of the results"
@@ -97,7 +97,7 @@ def _check(doing: str, name: str | None, array: Any) -> None:
 def names_of_unknowns(
     nodes: Iterable[Node],
     labels: Mapping[Node, str],
-    known: Mapping[Node, str] = MappingProxyType({}),
+    node_names: Mapping[Node, str] = MappingProxyType({}),
 ) -> dict[Node, str]:
     """The names of unknowns and data among nodes, and known names.
 
@@ -117,13 +117,15 @@ def names_of_unknowns(
         for n in named_nodes
         if isinstance(n, Variable) and not n.name and len(n.called) == 1
     }
-    taken = {*known.values()}
+    used_names = {*node_names.values()}
     for node in named_nodes:
         name = called.get(node) or node.name
-        if node not in known and name in taken:
+        if node not in node_names and name in used_names:
             raise ModelError(
                 f"two arrays are named {name!r}: one of the model, and {describe(node)}"
                 f"{site_text(node)}; the array of the model is model[{name!r}], or give the other "
                 "one another name with name="
             )
-    return assign_names(dict.fromkeys([*known, *named_nodes]), called | dict(known), labels)
+    return assign_names(
+        dict.fromkeys([*node_names, *named_nodes]), called | dict(node_names), labels
+    )

@@ -1,6 +1,6 @@
 """The pieces from which the loops of a block are made.
 
-The pieces are the begin of a loop, a transition or a turn of it, the tuning after a transition, and
+The pieces are the start of a loop, a transition or a turn of it, the tuning after a transition, and
 the results after the loop.
 """
 
@@ -81,7 +81,7 @@ class BlockSteps:
         return DrawRecord(
             free,
             jnp.zeros((*lead, width), program.dtype),
-            tuple(jnp.zeros((*lead, *x.shape), x.dtype) for x in program.kept),
+            tuple(jnp.zeros((*lead, *x.shape), x.dtype) for x in program.observable_inputs),
             (free,) * (program.keeps_slopes * (1 if program.centring is None else 2)),
         )
 
@@ -119,7 +119,7 @@ class BlockSteps:
         return self.close(loop, *self.program.kernel.step(moment, state), any_warming)
 
     def open(self, chain: ChainState, before: Any = None) -> Any:
-        """The state of a transition in turns at its begin.
+        """The state at the start of a transition in turns.
 
         It uses the memory of the state of the transition before, if there is one.
         """
@@ -167,11 +167,13 @@ class BlockSteps:
             gradients, alone = gradients - spared, alone + spared
         done = chain.transition
         warming = done < chain.phases.end
-        moved = position  # in the coordinates in which the sampler moves
+        sampled_position = position  # in the coordinates in which the sampler moves
         if self.program.centring is not None:
             # Computed again for each of its users, it could round differently.
             position = once(self.moment(chain).density.out_of(position))
-        adaptation, hyper = self._adapt(chain, moved, position, info, warming, any_warming)
+        adaptation, hyper = self._adapt(
+            chain, sampled_position, position, info, warming, any_warming
+        )
         statistics, size = info.statistics, sum(s.size for s in self.program.kernel.statistics)
         if jnp.shape(statistics) != (size,):
             raise ShapeError(
@@ -189,13 +191,13 @@ class BlockSteps:
             statistics = jnp.concatenate([statistics, step_size[None]])
         observed = self.program.observed
         for_observables = observed.keep(position, state.slots, chain.hyper) if observed else ()
-        kept = warming | ((done + 1 - chain.phases.end) % plan.thin == 0)
+        is_draw = warming | ((done + 1 - chain.phases.end) % plan.thin == 0)
         counts = dict(chain.counts)
         for name, more in (("n_grad", gradients), ("n_value", alone)):
             if name in counts:
                 count = counts[name] + more
                 statistics = jnp.append(statistics, count.astype(statistics.dtype))
-                counts[name] = jnp.where(kept, 0, count)
+                counts[name] = jnp.where(is_draw, 0, count)
         chain = chain._replace(
             position=position,
             slots=state.slots,
@@ -206,16 +208,16 @@ class BlockSteps:
             divergences=chain.divergences + (info.diverging & ~warming),
             counts=counts,
         )
-        after = BlockLoop(chain, loop.count + kept, loop.spent + info.gradients, state.trips)
-        slopes = (moved.gradient,) if self.program.keeps_slopes else ()
+        after = BlockLoop(chain, loop.count + is_draw, loop.spent + info.gradients, state.trips)
+        slopes = (sampled_position.gradient,) if self.program.keeps_slopes else ()
         if self.program.centring is not None:
-            slopes += (moved.q,)[: len(slopes)]
+            slopes += (sampled_position.q,)[: len(slopes)]
         return after, DrawRecord(position.q, statistics, tuple(for_observables), slopes)
 
     def _adapt(
         self,
         chain: ChainState,
-        moved: Position,
+        sampled_position: Position,
         position: Position,
         info: Info,
         warming: Any,
@@ -223,7 +225,7 @@ class BlockSteps:
     ) -> tuple[Adaptation, Any]:
         """Update the tuning during warm-up, and keep it afterwards.
 
-        `moved` is the position in the coordinates in which the sampler moves.
+        `sampled_position` is the position in the coordinates in which the sampler moves.
         In a batch a branch is a choice whose two sides are both computed. So a branch around it
         first asks whether any chain of the batch is in warm-up.
         """
@@ -241,12 +243,14 @@ class BlockSteps:
             if warmup.parts:
                 forms = centring.forms(position.q, position.gradient, data, GRID)
             if warmup.vector_parts:
-                evidence = centring.evidence(*position[::2], *moved[::2], data)
+                evidence = centring.evidence(*position[::2], *sampled_position[::2], data)
             if warmup.joint_places is not None:
-                rows = [v[warmup.joint_places] for v in (*position[::2], *moved[::2])]
+                rows = [v[warmup.joint_places] for v in (*position[::2], *sampled_position[::2])]
                 joint = jnp.stack(rows), position.q
             before, choices = chain.hyper | tuned, (forms, evidence, joint)
-            adapted, hyper = warmup.update(state, before, done, phases, moved, info, *choices)
+            adapted, hyper = warmup.update(
+                state, before, done, phases, sampled_position, info, *choices
+            )
             return jnp.zeros_like(warming), adapted, {name: hyper[name] for name in tuned}
 
         # A loop with at most one trip: a branch would copy the state.
@@ -356,9 +360,9 @@ class BlockSteps:
         thin = jnp.where(done <= end, 1, plan.thin)
         last = end + (done - end) // thin * thin - 1  # the number of the transition of the last row
 
-        def of(q: Any, statistics: Any, kept: Any, _: Any, number: Any) -> Any:
+        def of(q: Any, statistics: Any, needed_values: Any, _: Any, number: Any) -> Any:
             event = (last - (count - 1 - number) * thin).astype(np.uint32)
-            return observed.values(q, statistics, kept, event, number < count)
+            return observed.values(q, statistics, needed_values, event, number < count)
 
         return jax.vmap(of)(*rows, numbers)
 

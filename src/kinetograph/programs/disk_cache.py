@@ -187,10 +187,10 @@ def for_devices(executable: Any, devices: Sequence[Any]) -> list[Any] | None:
     try:
         serialised = _read_again(executable) if loaded else _serialised(executable)
         each = [Task(partial(load_for, device, *serialised)) for device in devices]
-        moved = [task.result() for task in each]
+        executables = [task.result() for task in each]
     except Exception:
         return None
-    return [Loaded(each, executable.path) for each in moved] if loaded else moved
+    return [Loaded(each, executable.path) for each in executables] if loaded else executables
 
 
 def _serialised(executable: Any) -> Any:

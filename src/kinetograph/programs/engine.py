@@ -1,46 +1,32 @@
-"""Make executables of a program: trace, lower, then compile or load."""
+"""Engines: the executables of a program, with the calls that run them."""
 
 import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 import jax
 import numpy as np
 
 from ..adaptation.joint_choice import MANY
-from ..collector import paused
-from ..graph.precision import x64
 from .background import Task
-from .block_loops import transitions_at_once
-from .disk_cache import compile_cached, for_devices
-from .fingerprint import fingerprint, identity
+from .disk_cache import for_devices
+from .executables import blank_states, lower_block, lower_search, make_executable, options_of
+from .fingerprint import identity
 from .joint_information import at_start, informed, is_asked, is_in_use
 from .memory_cache import CompiledProgram, find, hold, trim
 from .other_devices import default_device
 from .pace import Pace
 from .program import Program
-from .shared_programs import simplified
-from .start_search import blank_search, search
 from .state import Block, Plan
 
 __all__ = ["Engine", "build"]
 
 
-# Compiler options for a processor. For a batch, sums of short rows are computed by XLA's own loops,
-# because the library that it would call takes several times as long; the library sums the long rows
-# of a shared block in less time. For one chain, less optimisation halves the time to compile a
-# model of 200 unknowns, and the widest vectors are used; the loop of a chain is as fast as with
-# full optimisation. Only random arrays that are drawn for many transitions at once need full
-# optimisation: it computes them by vectors.
-_LOOPS = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"}
-_WIDE = {"xla_cpu_prefer_vector_width": 512}
-_QUICK = {"xla_backend_optimization_level": 1, **_WIDE}
 _ONCE = {"xla_backend_optimization_level": 0}  # of a program that runs a few times
 SEARCH_GRADIENTS = 30  # at least this many at a time: enough for the whole search of an easy model
 
@@ -121,7 +107,7 @@ class Engine:
             state = at_start(state)
         if is_asked(state):
             state = informed(
-                self.program, state, data, self.batch, _options(self.program, self.batch, _ONCE)
+                self.program, state, data, self.batch, options_of(self.program, self.batch, _ONCE)
             )
         self._moving(state)
         return state
@@ -270,7 +256,9 @@ def _build(
         from_memory = replace(in_memory, trace_seconds=0.0, compile_seconds=0.0, from_cache=True)
         return Engine(program, batch, from_memory, device)
     if not searches:
-        block, tracing, seconds, cached = _compile(program, batch, device, "block", _block)
+        block, tracing, seconds, cached = make_executable(
+            program, batch, device, "block", lower_block
+        )
         compiled = CompiledProgram(None, block, None, tracing, seconds, cached, Pace())
         hold(program.model, key, compiled)
         return Engine(program, batch, compiled, device)
@@ -284,136 +272,27 @@ def _build(
             meanwhile()
 
     search_task = Task(
-        partial(_compile, program, batch, device, "search", _search, traced.wait, search_traced)
+        partial(
+            make_executable,
+            program,
+            batch,
+            device,
+            "search",
+            lower_search,
+            traced.wait,
+            search_traced,
+        )
     )
     try:
-        block, tracing, seconds, cached = _compile(
-            program, batch, device, "block", _block, after=traced.set
+        block, tracing, seconds, cached = make_executable(
+            program, batch, device, "block", lower_block, after=traced.set
         )
     finally:
         traced.set()
     begin, *_ = search_task.result()
-    blank = _blank(program, batch, device)
+    blank = blank_states(program, batch, device)
     compiled = CompiledProgram(begin, block, blank, tracing, seconds, cached, Pace())
     hold(program.model, key, compiled)
     if not cached:
         trim()
     return Engine(program, batch, compiled, device)
-
-
-def _compile(
-    program: Program,
-    batch: int | None,
-    device: Any,
-    which: str,
-    lowered: Callable[..., Any],
-    before: Callable[[], Any] = bool,
-    after: Callable[[], Any] = bool,
-) -> tuple[Any, float, float, bool]:
-    """An executable, its times of tracing and compiling, and its origin.
-
-    The last value is whether it came from the cache. `before` is called before tracing. `after` is
-    called after tracing, or when an entry of the cache makes tracing unnecessary.
-    """
-    traced = 0.0
-
-    def lower() -> Any:
-        nonlocal traced
-        before()
-        started = time.perf_counter()
-        with nullcontext() if program.row_blocks is not None else jax.default_device(device):
-            lowered_program = lowered(program, batch)
-        if program.row_blocks is not None:
-            simplified(lowered_program)
-        traced = time.perf_counter() - started
-        after()
-        return lowered_program
-
-    started = time.perf_counter()
-    with x64(), paused():
-        program_fingerprint = fingerprint(program, batch)
-        text = None if program_fingerprint is None else f"{which}\n{program_fingerprint}"
-        devices = (device,) if program.row_blocks is None else program.row_blocks.devices
-        executable, from_cache = compile_cached(text, lower, after, devices)
-    return executable, traced, time.perf_counter() - started - traced, from_cache
-
-
-def _block(program: Program, batch: int | None) -> Any:
-    chain = _batched(program.shapes(), batch)
-    plan = Plan(np.int32(1), np.int64(0))
-    block: Any = program.block
-    if batch is not None:
-        block = program.batch_block
-    options = _options(program, batch, _WIDE if transitions_at_once(program) > 1 else _QUICK)
-    jitted = jax.jit(program.on_devices(block, 1, 1), compiler_options=options)
-    return jitted.lower(chain, _data(program, batch), plan)
-
-
-def _options(
-    program: Program, batch: int | None, for_chain: Mapping[str, Any] = _QUICK
-) -> dict[str, Any] | None:
-    """The compiler options for a program."""
-    if jax.default_backend() != "cpu":
-        return None
-    for_batch = _LOOPS if program.row_blocks is None else {}
-    return _accepted(tuple((for_chain if batch is None else for_batch).items()))
-
-
-@cache
-def _accepted(options: tuple[tuple[str, Any], ...]) -> dict[str, Any] | None:
-    """The options, if this version of XLA accepts them, otherwise None.
-
-    They are options of XLA and may be removed there.
-    """
-    accepted = dict(options)
-    try:
-        jax.jit(lambda x: x, compiler_options=accepted).lower(np.int32(0)).compile()
-    except RuntimeError:
-        return None
-    return accepted
-
-
-def _search(program: Program, batch: int | None) -> Any:
-    blank = np.zeros(program.space.shape, program.dtype)
-    each = (np.zeros(4, np.uint32), blank, *(np.bool_(False) for _ in range(3)))
-    arguments = _batched((*each, program.hyper(), blank_search(program)), batch)
-    find: Any = partial(search, program)
-    if batch is not None:
-        find = jax.vmap(find, (*(0 for _ in arguments), None, program.data_axes))
-    shared = program.on_devices(find, len(arguments) + 1, 0)
-    jitted = jax.jit(shared, compiler_options=_options(program, batch))
-    return jitted.lower(*arguments, np.int64(0), _data(program, batch))
-
-
-def _data(program: Program, batch: int | None) -> tuple[Any, ...]:
-    """The model's arguments, stacked where chains have their own values."""
-    each = zip(program.argument_values, program.data_axes, strict=True)
-    shapes = tuple(_batched(x, None if axis is None else batch) for x, axis in each)
-    if program.row_blocks is None:
-        return shapes
-
-    def on_devices(placement: Any, shapes: Any) -> Any:
-        return jax.tree.map(lambda x: x.update(sharding=placement), shapes)
-
-    return cast(tuple[Any, ...], jax.tree.map(on_devices, program.row_blocks.placements(), shapes))
-
-
-def _blank(program: Program, batch: int | None, device: Any) -> Any:
-    lead = () if batch is None else (batch,)
-    with x64():
-        return jax.device_put(
-            jax.tree.map(lambda x: np.broadcast_to(x, (*lead, *x.shape)), blank_search(program)),
-            device,
-        )
-
-
-def _batched(tree: Any, batch: int | None) -> Any:
-    lead = () if batch is None else (batch,)
-    return jax.tree.map(
-        lambda a: (
-            jax.ShapeDtypeStruct((*lead, *np.shape(a)), np.asarray(a).dtype)
-            if not isinstance(a, jax.ShapeDtypeStruct)
-            else jax.ShapeDtypeStruct((*lead, *a.shape), a.dtype)
-        ),
-        tree,
-    )

@@ -32,8 +32,8 @@ from ..models.marginal.marginal import MarginalTerm
 from ..models.rewrites.normal_regression import Compressed
 from ..models.term import Term
 from ..samplers.identity import identity_of
-from ..samplers.session import StepGraph
 from ..samplers.staged import StagedKernel
+from ..samplers.step_graph import StepGraph
 from ..samplers.tuned_names import tuned_names
 from .program import Program
 

@@ -88,15 +88,15 @@ def informed(
 
     key = "joint information", program.data_axes, batch is None
     information = program.model.functions.get(key, make)(state, tuple(data))
-    wanted = np.asarray(state.hyper["joint"])[..., 0, 0] == WANTED
+    is_requested = np.asarray(state.hyper["joint"])[..., 0, 0] == WANTED
     hyper: dict[str, Any] = jax.tree.map(np.asarray, dict(state.hyper))
     assert program.centring is not None
     assert program.centring.joint is not None
     places = program.centring.joint.places
-    changes = np.broadcast_to(wanted[..., None], (*wanted.shape, len(places)))
+    changes = np.broadcast_to(is_requested[..., None], (*is_requested.shape, len(places)))
     metric = jax.tree.map(np.asarray, state.adaptation.metric)
     metric, hyper = restarted(metric, hyper, changes, np.ones(len(places)), places)
-    hyper["joint"] = np.where(wanted[..., None, None], information, hyper["joint"])
+    hyper["joint"] = np.where(is_requested[..., None, None], information, hyper["joint"])
     return state._replace(hyper=hyper, adaptation=state.adaptation._replace(metric=metric))
 
 

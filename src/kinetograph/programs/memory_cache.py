@@ -16,7 +16,7 @@ from ..models.ancestral.rows import forget
 from ..models.model import Model
 from .pace import Pace
 
-__all__ = ["HELD", "MOST", "CompiledProgram", "clear_cache", "find", "hold", "trim"]
+__all__ = ["PROGRAMS", "MOST", "CompiledProgram", "clear_cache", "find", "hold", "trim"]
 
 MOST = 64  # programs of all models together; each takes about 10 MiB
 
@@ -48,13 +48,15 @@ class CompiledProgram:
 
 
 # The programs of each model, removed with the model.
-HELD: "weakref.WeakKeyDictionary[Model, dict[Any, CompiledProgram]]" = weakref.WeakKeyDictionary()
+PROGRAMS: "weakref.WeakKeyDictionary[Model, dict[Any, CompiledProgram]]" = (
+    weakref.WeakKeyDictionary()
+)
 
 
 def find(model: Model, key: Any) -> CompiledProgram | None:
     """A program of a model, if it is in memory."""
     with _LOCK:
-        compiled = HELD.get(model, {}).get(key)
+        compiled = PROGRAMS.get(model, {}).get(key)
         if compiled is not None:
             compiled.used = next(_TIMES)
         return compiled
@@ -64,11 +66,13 @@ def hold(model: Model, key: Any, compiled: CompiledProgram) -> None:
     """Keep a program, and forget the least recently used beyond `MOST`."""
     with _LOCK:
         compiled.used = next(_TIMES)
-        HELD.setdefault(model, {})[key] = compiled
-        every = [(c.used, held, k) for held in HELD.values() for k, c in held.items()]
+        PROGRAMS.setdefault(model, {})[key] = compiled
+        every = [
+            (c.used, programs, k) for programs in PROGRAMS.values() for k, c in programs.items()
+        ]
         every.sort(key=lambda entry: entry[0])
-        for _, held, old in every[: max(len(every) - MOST, 0)]:
-            held.pop(old, None)
+        for _, programs, old in every[: max(len(every) - MOST, 0)]:
+            programs.pop(old, None)
 
 
 def trim() -> None:
@@ -107,7 +111,7 @@ def clear_cache() -> None:
     True
     """
     with _LOCK:
-        HELD.clear()
+        PROGRAMS.clear()
     forget()
     jax.clear_caches()
     trim()

@@ -32,5 +32,5 @@ class Pace:
         its overhead.
         """
         worth = min(max(BLOCK_SECONDS, WORTH * overhead), LONGEST_SECONDS)
-        wanted = spent * worth / max(seconds, 1e-6)
-        self.gradients = int(min(max(wanted, 1), FASTER * self.gradients, MOST_GRADIENTS))
+        best = spent * worth / max(seconds, 1e-6)
+        self.gradients = int(min(max(best, 1), FASTER * self.gradients, MOST_GRADIENTS))

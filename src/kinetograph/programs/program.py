@@ -277,10 +277,11 @@ class Program:
         unrecorded = [
             o for o in every if o.name not in {*recorded, *(s.name for s in self.counted)}
         ]
-        for taken in (o for o in every if o.name in recorded and not is_named(o)):
+        for observable in (o for o in every if o.name in recorded and not is_named(o)):
             raise ValueError(
-                f"observables: {taken.name!r} is a record of {type(self.sampler).__name__} already"
-                "; give the observable another name: kg.observables.observable(function, name)"
+                f"observables: {observable.name!r} is a record of {type(self.sampler).__name__} "
+                "already; give the observable another name: "
+                "kg.observables.observable(function, name)"
             )
         if not unrecorded:
             return None
@@ -337,17 +338,17 @@ class Program:
         return used or observed or tuned
 
     @cached_property
-    def kept(self) -> tuple[Any, ...]:
+    def observable_inputs(self) -> tuple[Any, ...]:
         """Shapes and types of the values that observables need of each draw."""
         observed = self.observed
         if observed is None:
             return ()
         shapes = self.unaveraged_shapes
         with x64():
-            kept_shapes: tuple[Any, ...] = jax.eval_shape(
+            input_shapes: tuple[Any, ...] = jax.eval_shape(
                 observed.keep, shapes.position, shapes.slots, shapes.hyper
             )
-        return kept_shapes
+        return input_shapes
 
     @cached_property
     def loops(self) -> tuple[Looping, ...]:
@@ -359,7 +360,7 @@ class Program:
         """The largest number of draws in a block, for each chain."""
         rows = 1 + self.keeps_slopes * (1 if self.centring is None else 2)
         width = rows * self.model.free_size + sum(t.size for t in self.targets)
-        width = width * math.prod(self.walkers) + sum(x.size for x in self.kept)
+        width = width * math.prod(self.walkers) + sum(x.size for x in self.observable_inputs)
         most = min(ELEMENTS, BATCH_ELEMENTS // (batch or 1))
         count = int(np.clip(most // max(width, 1), 1, self.most_rows))
         few = self.few(batch)

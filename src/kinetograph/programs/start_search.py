@@ -163,14 +163,14 @@ def _search(
         best = score > state.score
         # If no point is finite, the last one is kept for the error.
         nothing = fresh & ~finite & (state.score == -jnp.inf)
-        taken = chosen(best, after.at, chosen(nothing, tried, start.position))
+        position = chosen(best, after.at, chosen(nothing, tried, start.position))
         number = state.ascents
         begins = start.begins.at[number].set(
             jnp.where(fresh & finite, tried.log_density, start.begins[number])
         )
         ends = start.ends.at[number].set(jnp.where(ended, after.at.log_density, start.ends[number]))
         start = Start(
-            taken,
+            position,
             jnp.where(best, after.scale, start.scale),
             attempts,
             start.gradients + 1,
@@ -199,9 +199,9 @@ def _climbed(climb: _Climb, tried: Position, finite: Any, fresh: Any) -> tuple[_
     same_sign = jnp.sign(tried.gradient) * jnp.sign(at.gradient) > 0
     faster = jnp.minimum(LONGEST, climb.rate * jnp.where(same_sign, FASTER, SLOWER))
     rate = jnp.where(fresh, RATE, jnp.where(accepted, faster, REFUSED * climb.rate))
-    moved = tried.q - at.q
-    still = fresh | (moved == 0)
-    secant = jnp.where(still, 0.0, (tried.gradient - at.gradient) / jnp.where(still, 1.0, moved))
+    change = tried.q - at.q
+    still = fresh | (change == 0)
+    secant = jnp.where(still, 0.0, (tried.gradient - at.gradient) / jnp.where(still, 1.0, change))
     scale = jnp.where(accepted, first_scale(tried.gradient, secant), climb.scale)
     steps = jnp.where(fresh, jnp.where(finite, 0, -1), climb.steps + 1)
     gain = jnp.where(accepted, tried.log_density - at.log_density, jnp.inf)

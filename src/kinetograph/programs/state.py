@@ -32,7 +32,7 @@ class Start(NamedTuple):
     attempts: Any  # points drawn
     gradients: Any  # evaluations
     taken: Any  # the number of the ascent that ended at the starting point
-    begins: Any  # log density at the begin of each ascent; NaN for ascents that were not made,
+    begins: Any  # log density at the start of each ascent; NaN for ascents that were not made,
     ends: Any  # and at its end
 
     @classmethod
@@ -112,5 +112,5 @@ class DrawRecord(NamedTuple):
 
     free: Any
     statistics: Any
-    kept: tuple[Any, ...]  # values that the observables need
+    observable_inputs: tuple[Any, ...]  # values that the observables need
     slopes: tuple[Any, ...]  # the gradient, if the host tunes by it

@@ -23,7 +23,7 @@ except ImportError:  # without such locks there are no markers
 __all__ = ["SUFFIX", "Loaded", "drop_crashed", "on_trial", "program_of"]
 
 SUFFIX = ".trial"
-_OURS: dict[Path, int] = {}  # the locked markers of this process
+_LOCKED_MARKERS: dict[Path, int] = {}  # the locked markers of this process
 
 
 class Loaded:
@@ -91,12 +91,12 @@ def _mark(path: Path) -> Path | None:
         with suppress(OSError):
             temporary.unlink()
         raise
-    _OURS[marker] = handle
+    _LOCKED_MARKERS[marker] = handle
     return marker
 
 
 def _unmark(marker: Path) -> None:
-    handle = _OURS.pop(marker, None)
+    handle = _LOCKED_MARKERS.pop(marker, None)
     if handle is not None:
         with suppress(OSError):
             marker.unlink()
@@ -124,5 +124,5 @@ def _end() -> None:
 
     Such a process has not crashed, even if a program runs for the first time.
     """
-    for marker in list(_OURS):
+    for marker in list(_LOCKED_MARKERS):
         _unmark(marker)

@@ -22,10 +22,10 @@ HOPELESS = 1.5  # R-hat above which all quantities are equally far from mixed
 ESS_PER_CHAIN = 100  # Vehtari et al. (2021), section 4.2: below it the diagnostics are unreliable
 
 
-def convergence(tree: Any, most: int | None = None, found: Set[str] = frozenset()) -> list[Advice]:
+def convergence(tree: Any, most: int | None = None, kinds: Set[str] = frozenset()) -> list[Advice]:
     """Findings on R-hat and effective sample sizes.
 
-    They are computed from at most `most` draws of each chain. `found` are the kinds of the other
+    They are computed from at most `most` draws of each chain. `kinds` are the kinds of the other
     findings. The results need no statistics of a sampler.
     """
     from .check import walkers_of
@@ -40,7 +40,7 @@ def convergence(tree: Any, most: int | None = None, found: Set[str] = frozenset(
         together = {name: diagnostics.together(d, walkers) for name, d in draws.items()}
         rhats, _ = diagnostics.rhat_and_ess_bulk(together)
     chains = posterior.sizes["chain"] // walkers
-    advice = [] if found & {"not_finite", "nan"} else _unknown(posterior, sizes)
+    advice = [] if kinds & {"not_finite", "nan"} else _unknown(posterior, sizes)
     # A constant element (the diagonal of a correlation matrix) has no R-hat.
     bad = {n: r > RHAT_LIMIT for n, r in rhats.items()}
     count = sum(int(b.sum()) for b in bad.values())
@@ -49,8 +49,8 @@ def convergence(tree: Any, most: int | None = None, found: Set[str] = frozenset(
         finding = f"R-hat is above {RHAT_LIMIT} for {quantities(count)} (up to {_above(largest)}: "
         finding += f"{worst_names(posterior, bad, rhats, HOPELESS)})"
         modes = largest > FAR_APART and walkers == 1 and "tempering" not in tree.attrs
-        form = _reason(tree, {n for n in bad if bad[n].any()}, found, modes)
-        few = "" if walkers > 1 or form or found else _too_few(tree, largest, _least(sizes))
+        form = _reason(tree, {n for n in bad if bad[n].any()}, kinds, modes)
+        few = "" if walkers > 1 or form or kinds else _too_few(tree, largest, _least(sizes))
         mixing = (
             f": the chains have not mixed. {_constant(posterior, draws)}{form}Run longer (draws=, "
             "warmup=); if it stays, reparametrise or look for several modes."
@@ -74,13 +74,13 @@ def _unknown(posterior: Any, sizes: dict[str, np.ndarray]) -> list[Advice]:
     return [Advice("unknown", count, message)]
 
 
-def _reason(tree: Any, names: set[str], found: Set[str], modes: bool) -> str:
+def _reason(tree: Any, names: set[str], kinds: Set[str], modes: bool) -> str:
     """A sentence on several modes, or on another form of an unknown."""
     text = ""
     if modes:
         unknowns = json.loads(tree.attrs.get("unknowns", "{}"))
         text = modes_text(tree["posterior"].dataset, names, unknowns)
-    return text or ("" if "divergences" in found else other_form(tree, names))
+    return text or ("" if "divergences" in kinds else other_form(tree, names))
 
 
 def _too_few(tree: Any, largest: float, least: float) -> str:
@@ -152,8 +152,8 @@ def _above(rhat: float) -> str:
 
 def _least(sizes: dict[str, np.ndarray]) -> float:
     """The least effective sample size that is known."""
-    known = (float(np.nanmin(s)) for s in sizes.values() if np.isfinite(s).any())
-    return min(known, default=math.nan)
+    least_sizes = (float(np.nanmin(s)) for s in sizes.values() if np.isfinite(s).any())
+    return min(least_sizes, default=math.nan)
 
 
 def _constant(posterior: Any, draws: dict[str, np.ndarray]) -> str:

@@ -255,10 +255,10 @@ def rhat_and_ess_bulk(
     def kernel(x: np.ndarray) -> np.ndarray:
         halves = _split(x)
         scores = rank_normalised(halves)
-        moved = np.ptp(halves.reshape(len(halves), -1), axis=1) > 0
-        r = np.where(moved, _basic_rhat(scores), np.nan)
+        varies = np.ptp(halves.reshape(len(halves), -1), axis=1) > 0
+        r = np.where(varies, _basic_rhat(scores), np.nan)
         folded = _folded(halves)
-        suspect = moved & ~(_basic_rhat(folded) < SUSPECT)
+        suspect = varies & ~(_basic_rhat(folded) < SUSPECT)
         if suspect.any():
             spread = _basic_rhat(rank_normalised(folded[suspect]))
             r[suspect] = np.fmax(r[suspect], spread)

@@ -42,22 +42,22 @@ def lost_chains(tree: Any) -> dict[int, str]:
     least_spread = max(usual, _normal_spread(tree))
     steps = _step_sizes(tree, len(mean))
     start = starting_densities(tree, len(mean))
-    lost = {}
+    problems = {}
     for chain in range(len(mean)):
         levels = f"log density {mean[chain]:.6g}, the other chains {level:.6g}"
         away = mean[chain] - level
         if not moving[chain]:
             at_start = start[chain] == values[chain, 0]
             where = "its start" if at_start else "the place where warm-up left it"
-            lost[chain] = f"never left {where} ({levels})"
+            problems[chain] = f"never left {where} ({levels})"
         elif spread[chain] < STILL * usual:
-            lost[chain] = f"hardly moves ({levels}; step size {steps[chain]:.2g})"
+            problems[chain] = f"hardly moves ({levels}; step size {steps[chain]:.2g})"
         elif abs(away) > FAR * max(least_spread, spread[chain]):
             side = "below" if away < 0 else "above"
-            lost[chain] = f"is {abs(away):.3g} {side} the other chains ({levels})"
+            problems[chain] = f"is {abs(away):.3g} {side} the other chains ({levels})"
         elif steps[chain] < SHORT * (median := np.median(np.delete(steps, chain))):
-            lost[chain] = f"takes steps of {steps[chain]:.2g}, the other chains of {median:.2g}"
-    return lost
+            problems[chain] = f"takes steps of {steps[chain]:.2g}, the other chains of {median:.2g}"
+    return problems
 
 
 def _step_sizes(tree: Any, chains: int) -> np.ndarray:

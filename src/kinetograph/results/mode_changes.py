@@ -68,9 +68,9 @@ def _by_group(values: np.ndarray, groups: np.ndarray) -> list[GroupMoments]:
     """The means and standard deviations of the elements in each group."""
     parts = []
     for group in range(min(int(groups.max()) + 1, MOST_COMPARED)):
-        held = values[groups == group]
-        if len(held) >= FEWEST:
-            parts.append((held.mean(0), held.std(0)))
+        members = values[groups == group]
+        if len(members) >= FEWEST:
+            parts.append((members.mean(0), members.std(0)))
     return parts
 
 
@@ -104,9 +104,12 @@ def _exchange(parts: Sequence[GroupMoments]) -> tuple[float, int]:
         if not np.isfinite(misfits).all():
             continue
         rows, order = linear_sum_assignment(misfits)
-        moved = order != rows
-        if moved.any() and misfits[rows, order].max() < SAME**2:
-            far, spread = abs(a - b)[moved].max(0), np.maximum(a_sd, b_sd)[moved].max(0)
+        is_exchanged = order != rows
+        if is_exchanged.any() and misfits[rows, order].max() < SAME**2:
+            far, spread = (
+                abs(a - b)[is_exchanged].max(0),
+                np.maximum(a_sd, b_sd)[is_exchanged].max(0),
+            )
             distances = [_far(*pair) for pair in zip(far, spread, strict=True)]
             place = int(np.argmax(distances))
             farthest = max(farthest, (distances[place], place))

@@ -137,8 +137,8 @@ def modes(results: "Results") -> Modes:
     >>> import kinetograph as kg
     >>> x = kg.normal(0, 3, name="x")
     >>> y = kg.observe(4.0, kg.normal(x**2, 0.5), name="y")
-    >>> found = kg.modes(kg.temper(kg.model(x), seed=1, progress=False))
-    >>> found.weights.round(1), sorted(found.means["x"].round())
+    >>> result = kg.modes(kg.temper(kg.model(x), seed=1, progress=False))
+    >>> result.weights.round(1), sorted(result.means["x"].round())
     (array([0.5, 0.5]), [np.float64(-2.0), np.float64(2.0)])
     """
     check_tree(results, "modes")
@@ -151,15 +151,15 @@ def modes(results: "Results") -> Modes:
         )
     if not names:
         _check_finite(results["posterior"].dataset)
-    found = modes_of(values, names)
+    result = modes_of(values, names)
     one_chain = walkers_of(results) == 1  # walkers of an ensemble move slowly
-    if one_chain and len(found) > 1 and not _least_moving(found, values) >= MOVING:
+    if one_chain and len(result) > 1 and not _least_moving(result, values) >= MOVING:
         warn_user(
-            f"modes: chains hardly move within these {len(found)} modes, which may be pieces of "
+            f"modes: chains hardly move within these {len(result)} modes, which may be pieces of "
             "one mode: run longer, or rescale or reparametrise unknowns, until R-hat is near 1",
             KinetographWarning,
         )
-    return found
+    return result
 
 
 def _check_finite(posterior: Any) -> None:

@@ -26,16 +26,16 @@ SHORTENED = "..."  # in the text of a long expression, which cannot be written a
 CHOOSE = "the warm-up of kg.samplers.NUTS(parametrisation='auto') chooses a form"
 ENOUGH = 10  # divergences from which the values of scales there are evidence
 SMALL, LARGE = 0.35, 0.65  # mean ranks of a scale at divergences; 0.5 if it has no influence
-_FOUND: "weakref.WeakKeyDictionary[Model, tuple[int, str]]" = weakref.WeakKeyDictionary()
+_TEXTS: "weakref.WeakKeyDictionary[Model, tuple[int, str]]" = weakref.WeakKeyDictionary()
 
 
 def recorded_hierarchies(model: Model) -> dict[str, str]:
     """The attribute with the hierarchies of a model."""
-    version, text = _FOUND.get(model, (None, ""))
+    version, text = _TEXTS.get(model, (None, ""))
     if version != model.version:
         with suppress(Exception):  # a failure here must not lose the draws of the run
             text = json.dumps([asdict(each) for each in hierarchies(model)])
-        _FOUND[model] = model.version, text
+        _TEXTS[model] = model.version, text
     return {HIERARCHIES: text} if text else {}
 
 
@@ -142,9 +142,9 @@ def _evidence(rank: float) -> float:
     return distance if not SMALL <= rank <= LARGE else 0.0
 
 
-def _more(others: list[Hierarchy], centred: bool) -> str:
+def _more(hierarchies: list[Hierarchy], centred: bool) -> str:
     """The names of further unknowns of the same form."""
-    names = [n for o in others if o.centred == centred for n in (o.unknown, *o.alike)]
+    names = [n for o in hierarchies if o.centred == centred for n in (o.unknown, *o.alike)]
     if not names:
         return ""
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

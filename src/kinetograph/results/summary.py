@@ -12,7 +12,7 @@ from ..graph.markup import table
 from ..graph.messages import describe
 from ..graph.public import public
 from ..graph.source import place_text
-from ..graph.suggestions import MissingAttributeError, closest, meant
+from ..graph.suggestions import MissingAttributeError, closest, did_you_mean
 from ..graph.value_texts import in_words
 from . import diagnostics
 from .check import LEAD, as_group, check_draws, unknowns_of, walkers_of
@@ -200,8 +200,8 @@ def _digits(mcse: np.ndarray, sd: np.ndarray) -> list[int]:
     places = []
     for error, spread in zip(mcse, sd, strict=True):
         size = error if np.isfinite(error) and error > 0 else spread
-        known = np.isfinite(size) and size > 0
-        places.append(int(np.clip(np.ceil(-np.log10(size)) if known else 2, 1, 8)))
+        is_positive = np.isfinite(size) and size > 0
+        places.append(int(np.clip(np.ceil(-np.log10(size)) if is_positive else 2, 1, 8)))
     return places
 
 
@@ -292,8 +292,8 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
         parts["median"].append(median)
         parts[labels[1]].append(high)
         for column, f in _DIAGNOSTICS.items():
-            held = diagnostics.together(flat, walkers) if column == "r_hat" else flat
-            diagnostic = f(held) if length >= 4 else np.full(flat.shape[2], np.nan)
+            draws_of_chains = diagnostics.together(flat, walkers) if column == "r_hat" else flat
+            diagnostic = f(draws_of_chains) if length >= 4 else np.full(flat.shape[2], np.nan)
             if column == "mcse_mean" and length >= 4:
                 diagnostic = np.where(sd == 0, 0.0, diagnostic)
             parts[column].append(diagnostic)
@@ -354,21 +354,22 @@ def _chosen(tree: Any, draws: Mapping[Any, Any], names: Any) -> list[tuple[str, 
         elif target in draws and name in (rows := row_names(target, draws[target])):
             chosen.append((target, [rows.index(name)]))
         else:
-            held = ", ".join(map(str, draws))
+            names_there = ", ".join(map(str, draws))
             if target in draws and target != name and rows[1:]:
                 hint = f"; the elements of {target} are {rows[0]} to {rows[-1]}"
             else:
                 rows = [row for v, x in draws.items() for row in row_names(str(v), x)]
-                hint = _in_group(tree, name) or meant(name, [*map(str, draws), *rows])
+                hint = _in_group(tree, name) or did_you_mean(name, [*map(str, draws), *rows])
                 if target.partition("__")[0] in draws:  # brms: sd_g__Intercept
-                    hint = meant(target.partition("__")[0], draws)
+                    hint = did_you_mean(target.partition("__")[0], draws)
                 if name.startswith("~"):
                     hint = "; names select what is shown: give all that the table should have"
                 of_group = f"r_{name.rpartition('|')[2].strip()}"
                 if "|" in name and of_group in draws:
                     hint = f"; effects of groups are {of_group!r}"
             raise KeyError(
-                f"summary: {name!r} is not in the results{place_text()}; they hold {held}{hint}"
+                f"summary: {name!r} is not in the results{place_text()}; they hold "
+                f"{names_there}{hint}"
             )
     return chosen
 

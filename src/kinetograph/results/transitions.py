@@ -26,7 +26,7 @@ def transition_findings(tree: Any) -> list[Advice]:
     return (
         _not_finite(tree)
         + _no_numbers(tree)
-        + _lost(tree)
+        + _lost_chains(tree)
         + _acceptance(tree)
         + refusal_findings(tree)
         + _divergences(tree)
@@ -73,21 +73,21 @@ def _no_numbers(tree: Any) -> list[Advice]:
     return [Advice("nan", count, message)]
 
 
-def _lost(tree: Any) -> list[Advice]:
+def _lost_chains(tree: Any) -> list[Advice]:
     from .check import walkers_of
 
-    lost = lost_chains(tree) if walkers_of(tree) == 1 else {}
-    if not lost:
+    problems = lost_chains(tree) if walkers_of(tree) == 1 else {}
+    if not problems:
         return []
-    each = "; ".join(f"chain {chain} {text}" for chain, text in list(lost.items())[:5])
-    more = f"; and {len(lost) - 5} more" if len(lost) > 5 else ""
+    each = "; ".join(f"chain {chain} {text}" for chain, text in list(problems.items())[:5])
+    more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
     message = (
-        f"{len(lost)} of {tree['sample_stats'].sizes['chain']} chains are not where the other "
+        f"{len(problems)} of {tree['sample_stats'].sizes['chain']} chains are not where the other "
         f"chains are: {each}{more}. The posterior may have several modes or a narrow neck, or such "
         "a chain needs a better start (initial={name: value}, or initial=kg.opt(model)) or a "
         "longer warm-up (warmup=). Leave its draws out only if you know the reason."
     )
-    return [Advice("lost_chains", len(lost), message)]
+    return [Advice("lost_chains", len(problems), message)]
 
 
 def _acceptance(tree: Any) -> list[Advice]:
@@ -191,7 +191,7 @@ def _settings(tree: Any) -> dict[str, Any]:
     return settings
 
 
-def depth_findings(tree: Any, others: Sequence[Advice]) -> list[Advice]:
+def depth_findings(tree: Any, findings: Sequence[Advice]) -> list[Advice]:
     """Trajectories that were cut off.
 
     The draws are right unless one of the other findings speaks against it.
@@ -203,7 +203,7 @@ def depth_findings(tree: Any, others: Sequence[Advice]) -> list[Advice]:
     count = int((depth.values >= limit).sum())
     if not count:
         return []
-    right = all(each.kind in ("ess", "ess_tail") for each in others)
+    right = all(each.kind in ("ess", "ess_tail") for each in findings)
     message = (
         f"{count} of {depth.size} draws ({percent(count, depth.size)}) reached the largest "
         f"tree depth, {limit}: the sampler wanted to go further. The draws are "

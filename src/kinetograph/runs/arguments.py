@@ -7,7 +7,7 @@ import numpy as np
 
 from ..bits.keys import fresh_seed
 from ..graph.source import place_text
-from ..graph.suggestions import closest, meant
+from ..graph.suggestions import closest, did_you_mean
 from ..graph.value_texts import in_words, shown
 from ..samplers import __all__ as SAMPLERS
 from ..samplers.sampler import Sampler
@@ -113,7 +113,7 @@ def check_one_of(
         raise TypeError(f"{expected}, got {shown(value)}")
     if value not in choices:
         word = (words or {}).get(value)
-        hint = meant(value, choices) if word is None else f"; write {name}={word}"
+        hint = did_you_mean(value, choices) if word is None else f"; write {name}={word}"
         raise ValueError(f"{expected}, got {value!r}{hint}")
 
 

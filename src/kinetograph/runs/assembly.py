@@ -82,8 +82,8 @@ def _by_walker(values: np.ndarray, walkers: tuple[int, ...]) -> np.ndarray:
         return values
     if values.shape[2:3] != walkers:
         return np.repeat(values, walkers[0], axis=0)
-    moved = np.moveaxis(values, 2, 1)
-    return moved.reshape((math.prod(moved.shape[:2]), *moved.shape[2:]))
+    by_walker = np.moveaxis(values, 2, 1)
+    return by_walker.reshape((math.prod(by_walker.shape[:2]), *by_walker.shape[2:]))
 
 
 def _groups(

@@ -53,14 +53,14 @@ class RunningBatch:
             phases = [c.phases(lengths.sampled) for c in self.places]
             plan = plan_of(lengths, pace, chains[0])
             states = states._replace(phases=Phases(*np.array(phases, np.int32).T))
-            states, begun = engine.prepared(states, data), time.perf_counter()
+            states, started = engine.prepared(states, data), time.perf_counter()
             states, blocks = engine.advance(states, data, plan)
             if all(c.transition >= c.tuner.late for c in chains):  # the tuner does not need them
                 blocks = blocks._replace(free=None, slopes=None)
             rows = engine.on_host(blocks)
-            computed = time.perf_counter() - begun
-            with control.taking() as wanted:
-                if not wanted:
+            computed = time.perf_counter() - started
+            with control.taking() as continues:
+                if not continues:
                     return
                 RunningChain.take_each(self.places, rows)
                 self.states = states = self._tuned(states)
@@ -68,7 +68,7 @@ class RunningBatch:
                     self.settle()
                     for chain in chains:
                         control.keeper.keep(chain)
-            elapsed = time.perf_counter() - begun
+            elapsed = time.perf_counter() - started
             for chain in chains:
                 chain.seconds += elapsed
             spent = rows.progress[: len(chains), Where._fields.index("spent")]
@@ -78,15 +78,15 @@ class RunningBatch:
             yield
 
     def _begun(self, data: Any, control: ThreadControl) -> Any:
-        """The states of the chains, at starting points or from before."""
+        """The states of the chains: starting points, or the present states."""
         begun = [chain.state is not None for chain in self.places]
         if not all(begun):
             arguments = _stacked(beginnings(self.engine.program, self.places))
             result = self.engine.find(arguments, data, control.stop.is_set)
             if result is None:
                 return None
-            with control.taking() as wanted:
-                if not wanted:
+            with control.taking() as continues:
+                if not continues:
                     return None
                 each = _members(jax.device_get(result))
                 for chain, start in zip(self.places, each, strict=True):
@@ -99,7 +99,7 @@ class RunningBatch:
         return jax.device_put(_stacked([chain.state for chain in self.places]), self.engine.device)
 
     def _tuned(self, states: ChainState) -> ChainState:
-        """The states, tuned where the host has to."""
+        """The states, after the host has tuned the chains that are due."""
         transitions = [chain.transition for chain in self.chains]
         tuners = [chain.tuner for chain in self.chains]
         choosing = [i for i, t in enumerate(tuners) if t.chooses_at(transitions[i])]
@@ -118,10 +118,10 @@ class RunningBatch:
             for leaf, value in zip(leaves, jax.tree.leaves(chosen), strict=True):
                 leaf[choosing] = value
         if due:
-            self._look(due, tuned_states)
+            self._retune(due, tuned_states)
         return states._replace(**tuned_states._asdict())
 
-    def _look(self, due: Sequence[int], tuned_states: Tuned) -> None:
+    def _retune(self, due: Sequence[int], tuned_states: Tuned) -> None:
         """Examine the draws of some chains, and change their tuning in place."""
         leaves, structure = jax.tree.flatten(tuned_states)
         chains = [self.chains[i] for i in due]
@@ -134,7 +134,7 @@ class RunningBatch:
         divergences = judged(hyper, windows, chains[0].tuner.dense)
         each = zip(due, chains, befores, windows, divergences, strict=True)
         for i, chain, before, window, chain_divergences in each:
-            tuned = chain.tuner.looked_at(
+            tuned = chain.tuner.examined(
                 chain.transition, chain.gradients, window, before, chain_divergences
             )
             if tuned is not before:

@@ -89,8 +89,8 @@ def advance(
     state = engine.prepared(state._replace(phases=Phases(*map(np.int32, phases))), data)
     begun = time.perf_counter()
     state, block = engine.advance(state, data, plan)
-    with (control or ThreadControl()).taking() as wanted:
-        if not wanted:
+    with (control or ThreadControl()).taking() as continues:
+        if not continues:
             return 0.0
         chain.take(engine.on_host(block))
         chain.state = state
@@ -117,14 +117,14 @@ def run_chains(
     watch: Callable[[], bool | None],
     keeper: CheckpointWriter | None = None,
     devices: Sequence[Any] = (),
-    others: Callable[[], bool] = bool,
+    others_continue: Callable[[], bool] = bool,
 ) -> RunEnding:
     """Run chains, on threads or as batches.
 
     The engine is that of the first of several devices, if there are any.
-    `watch` is called during the run and after the last block. `others` says whether other processes
-    still draw; then `watch` is called until they have ended. The run ends when it returns True. If
-    a chain finds no starting point, all chains end.
+    `watch` is called during the run and after the last block. `others_continue` says whether other
+    processes still draw; then `watch` is called until they have ended. The run ends when it returns
+    True. If a chain finds no starting point, all chains end.
     """
     control, ending = ThreadControl(keeper=keeper), RunEnding()
     engines = engine.on(devices) if devices else [engine]
@@ -165,7 +165,7 @@ def run_chains(
                     alive = any(worker.is_alive() for worker in workers)
                     if watch():  # called once more after all chains have ended
                         break
-                    if not (alive or control.ends()) and others():
+                    if not (alive or control.ends()) and others_continue():
                         alive = True
                         time.sleep(0.02)
         except STOPS as stopped:
@@ -224,8 +224,8 @@ def _turns_of(
         result = engine.find(arguments, data, control.stop.is_set)
         if result is None:
             return
-        with control.taking() as wanted:
-            if wanted:
+        with control.taking() as continues:
+            if continues:
                 chain.begin(result)
         if chain.failed:
             control.failed.set()

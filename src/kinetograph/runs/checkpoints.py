@@ -17,7 +17,7 @@ from .chains import RunEnding
 from .memory import examined_draws
 from .progress.reporting import LOG
 from .rows import Sink, TransitionRows
-from .state_arrays import NotItsState, record, restore
+from .state_arrays import StateMismatch, record, restore
 from .store.blocks import row_bytes
 from .store.layout import GROUPS
 from .store.place import interrupted
@@ -100,7 +100,7 @@ class Keeper:
                 other_chain = RunningChain(key, number=number, sink=Sink())
                 try:
                     restore(program, other_chain, state)
-                except NotItsState:  # the state of another model, after a forced resumption
+                except StateMismatch:  # the state of another model, after a forced resumption
                     continue
                 other_chain.sink.count = head["draws"]
                 if "warmup" in head:

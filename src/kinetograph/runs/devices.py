@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 from ..graph.source import place_text
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from ..graph.value_texts import shown
 from ..programs.other_devices import default_device
 from .processes.distributed import process_count
@@ -107,7 +107,7 @@ def devices_of(doing: str, given: Any) -> tuple[Any, ...]:
             )
         return tuple(available[: int(given)])
     if not isinstance(given, (list, tuple, np.ndarray)):
-        hint = meant(given, [ALL]) if isinstance(given, str) else ""
+        hint = did_you_mean(given, [ALL]) if isinstance(given, str) else ""
         raise TypeError(
             f'{doing}: devices must be a number, "all", or a list of JAX devices, got '
             f"{shown(given)}{hint}{place_text()}; JAX has {_counted(available)}"
@@ -129,13 +129,13 @@ def _of_list(doing: str, given: list[Any], available: list[Any]) -> tuple[Any, .
                 "give devices such as jax.devices()[0]"
             )
     platform = jax.default_backend()
-    others = [device for device in given if device.platform != available[0].platform]
-    if others:
+    other_devices = [device for device in given if device.platform != available[0].platform]
+    if other_devices:
+        other = other_devices[0].platform
         raise ValueError(
-            f"{doing}: devices has {_names(others)}, of the platform {others[0].platform}, and "
-            f"JAX's default platform is {platform}{place_text()}; give devices of {platform}, or "
-            f"set the environment variable JAX_PLATFORMS={others[0].platform} before JAX is "
-            "imported"
+            f"{doing}: devices has {_names(other_devices)}, of the platform {other}, and JAX's "
+            f"default platform is {platform}{place_text()}; give devices of {platform}, or set the "
+            f"environment variable JAX_PLATFORMS={other} before JAX is imported"
         )
     if far := [device for device in given if device not in available]:
         raise ValueError(
@@ -166,11 +166,11 @@ def _names(devices: list[Any]) -> str:
     return ", ".join(names if len(names) <= 8 else [*names[:7], f"... {names[-1]}"])
 
 
-def _on_processors(wanted: int) -> str:
+def _on_processors(count: int) -> str:
     if jax.default_backend() != "cpu":
         return ""
     return (
         ". On a processor chains run on threads, and need no devices; for tests, "
-        f"XLA_FLAGS=--xla_force_host_platform_device_count={wanted}, set before JAX is imported, "
+        f"XLA_FLAGS=--xla_force_host_platform_device_count={count}, set before JAX is imported, "
         "divides it"
     )

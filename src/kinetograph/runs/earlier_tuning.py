@@ -188,14 +188,14 @@ def _of_chain(
 ) -> dict[str, Any]:
     """The tuned values for a chain.
 
-    The target of acceptance is at least as high as it had risen.
+    The target acceptance is not below the value that it had in the results.
     """
     hyper = sampler.hypers(program.space)
     tuned = {}
     for name, value in values.items():
         if np.shape(value) != np.shape(hyper[name]):
             raise ValueError(
-                f"mcmc: tuned: hyper_{name} has shape {np.shape(value)} a chain, and "
+                f"mcmc: tuned: hyper_{name} has shape {np.shape(value)} for a chain, and "
                 f"{np.shape(hyper[name])} is expected: {COMPLETE}"
             )
         tuned[name] = np.asarray(value, hyper[name].dtype)

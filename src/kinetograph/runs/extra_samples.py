@@ -39,7 +39,7 @@ from .rows import MemorySink, TransitionRows
 from .run import Run, carry_out
 from .shared_runs import refuse_callback, shared
 from .signals import ON_SIGTERM, stoppable_call
-from .state_arrays import WINDOWS, NotItsState, restore
+from .state_arrays import WINDOWS, StateMismatch, restore
 from .until import SoFar, Until, check_watching, watched
 
 __all__ = ["extra_samples"]
@@ -278,7 +278,7 @@ def _check_same(program: Program, results: Any) -> None:
             if not np.array_equal(group_data[name].values, values.values, equal_nan=True):
                 raise ModelError(
                     f"{CALLER}: {name} has other values than when the results were drawn, so the "
-                    "posterior is another one: run kg.mcmc(model, tuned=results)"
+                    "posterior is different: run kg.mcmc(model, tuned=results)"
                 )
 
 
@@ -298,7 +298,7 @@ def _chains(
         chain = RunningChain(chain_key(seed, number), number=number)
         try:
             restore(program, chain, record)
-        except NotItsState as error:
+        except StateMismatch as error:
             raise ValueError(
                 f"{CALLER}: the state of chain {number} in the results does not fit this model "
                 f"and sampler: {error}"
@@ -338,9 +338,9 @@ class ResultRows:
         """
         state = self.results["sampler_state"].dataset
         each = "ensemble" if self.program.walkers else "chain"
-        made = int(state["draws"].sel({each: number}))
-        parts = [self._part(number, "", made)]
-        parts.append(self._part(number, "unfinished_", made - len(parts[0].statistics)))
+        draw_count = int(state["draws"].sel({each: number}))
+        parts = [self._part(number, "", draw_count)]
+        parts.append(self._part(number, "unfinished_", draw_count - len(parts[0].statistics)))
         return TransitionRows.joined(parts)
 
     def _part(self, number: int, prefix: str, most: int) -> TransitionRows:

@@ -9,7 +9,7 @@ from ..graph.array import Array
 from ..graph.errors import ModelError
 from ..graph.messages import describe, site_text
 from ..graph.node import Node
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from ..graph.value_texts import shown
 from ..models.model import Model
 from ..models.recorded_unknowns import GROUP, MOST, unknowns_beside
@@ -98,19 +98,19 @@ def kept_arrays(
     ]
 
 
-def _name(model: Model, wanted: Any) -> str:
+def _name(model: Model, target: Any) -> str:
     names = model.target_names
-    if isinstance(wanted, Array):
-        if wanted.node in model.targets:
-            return model.name(wanted.node)
-        text = f"{describe(wanted.node)}{site_text(wanted.node)}"
-    elif isinstance(wanted, str):
-        if wanted in names:
-            return wanted
-        text = repr(wanted)
+    if isinstance(target, Array):
+        if target.node in model.targets:
+            return model.name(target.node)
+        text = f"{describe(target.node)}{site_text(target.node)}"
+    elif isinstance(target, str):
+        if target in names:
+            return target
+        text = repr(target)
     else:
-        raise TypeError(f"mcmc: keep: expected a target or its name, got {shown(wanted)}")
+        raise TypeError(f"mcmc: keep: expected a target or its name, got {shown(target)}")
     raise ModelError(
         f"mcmc: keep: {text} is not a target of the model, which has {', '.join(names)}"
-        f"{meant(wanted, names)}"
+        f"{did_you_mean(target, names)}"
     )

@@ -137,11 +137,11 @@ def chain_needs(
             'kg.samplers.NUTS(metric="diagonal") has none'
         )
     needs = [Need("states", chains * width, text)]
-    held = held_in_warmup(program, tuner)
-    if held:
+    size = held_in_warmup(program, tuner)
+    if size:
         count = warming_up_at_once(program, tuner, chains, 1) if together is None else together
-        text = f"{count} chains at a time x {held:,} bytes of draws and gradients"
-        needs.append(Need("warm-up", count * held, text))
+        text = f"{count} chains at a time x {size:,} bytes of draws and gradients"
+        needs.append(Need("warm-up", count * size, text))
     if kept_rows is not None:
         rows = SHORTEST if tuner.length is None else tuner.length
         width = 2 * sum(x.dtype.itemsize * math.prod(x.shape[1:]) for x in _all(kept_rows))

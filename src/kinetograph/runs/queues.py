@@ -19,14 +19,14 @@ from .chain import RunningChain
 
 __all__ = ["ChainQueue", "ChainTurns", "held_in_warmup", "warming_up_at_once"]
 
-HELD = 2**30  # bytes, about, of draws and gradients that all chains hold in warm-up
+MOST_BYTES = 2**30  # bytes, about, of draws and gradients that all chains hold in warm-up
 LEAST = 16  # chains that warm up at once, for any number of unknowns
 
 
 def warming_up_at_once(program: Program, tuner: Tuner, chains: int, threads: int) -> int:
     """The number of chains on threads that warm up at once."""
-    held = held_in_warmup(program, tuner)
-    return min(chains, max(LEAST, threads, HELD // held)) if held else chains
+    size = held_in_warmup(program, tuner)
+    return min(chains, max(LEAST, threads, MOST_BYTES // size)) if size else chains
 
 
 def held_in_warmup(program: Program, tuner: Tuner) -> int:

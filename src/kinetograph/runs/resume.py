@@ -40,7 +40,7 @@ from .rows import TransitionRows
 from .run import Run, carry_out
 from .shared_runs import refuse_callback, shared
 from .signals import ON_SIGTERM, stoppable_call
-from .state_arrays import NotItsState, begin_again, restore
+from .state_arrays import StateMismatch, begin_again, restore
 from .store.place import folder
 from .store.sink import StoredSink
 from .store.store import Store
@@ -309,7 +309,7 @@ def _other_model(program: Program, manifest: dict[str, Any]) -> list[str]:
     changed = [name for name in here if here[name] != there.get(name)]
     differences = [f"the data {name} have other values" for name in changed]
     if digest(program_text(program)) != manifest["program"]:
-        differences.append("the model or the sampler is another one")
+        differences.append("the model or the sampler differs")
     return differences
 
 
@@ -334,7 +334,7 @@ def _sampler(chain: RunningChain) -> Sampler:
 
 
 def _chain(store: Store, run: Run, number: int, sampler: Sampler) -> RunningChain:
-    """A chain at its last intact checkpoint, or at its begin."""
+    """A chain at its last intact checkpoint, or at its start."""
     for head, state in store.states(number):
         chain = _blank(store, run, number, sampler)
         try:
@@ -350,7 +350,7 @@ def _chain(store: Store, run: Run, number: int, sampler: Sampler) -> RunningChai
         except Damaged as error:
             store.problems.append(f"chain {number} starts again: {error}")
             break
-        except NotItsState as error:
+        except StateMismatch as error:
             raise ModelError(
                 f"{CALLER}: the state of chain {number} in {store.path} does not fit this model "
                 f"and sampler: {error}"
@@ -360,7 +360,7 @@ def _chain(store: Store, run: Run, number: int, sampler: Sampler) -> RunningChai
 
 
 def _begun(store: Store, run: Run, number: int, sampler: Sampler) -> RunningChain:
-    """A chain at its begin."""
+    """A chain at its start."""
     store.forget_states(number)
     chain = _blank(store, run, number, sampler)
     begin_again(run.program, chain, store.begin(number))

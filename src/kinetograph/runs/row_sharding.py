@@ -10,7 +10,7 @@ from ..graph.errors import KinetographWarning, ModelError
 from ..graph.messages import describe
 from ..graph.node import Data
 from ..graph.source import place_text, warn_user
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from ..graph.value_texts import shown
 from ..models.model import Model
 from ..models.row_blocks import BLOCKS, RowBlocks
@@ -50,7 +50,8 @@ def row_blocks(
     if reduction not in REDUCTIONS:
         raise ValueError(
             f'{doing}: reduction must be "tree" or "fast", got {shown(reduction)}'
-            f"{meant(reduction, REDUCTIONS) if isinstance(reduction, str) else ''}{place_text()}"
+            f"{did_you_mean(reduction, REDUCTIONS) if isinstance(reduction, str) else ''}"
+            f"{place_text()}"
         )
     if shard is None:
         if reduction != REDUCTIONS[0]:
@@ -62,7 +63,7 @@ def row_blocks(
     if (isinstance(shard, str) and shard != ROWS) or isinstance(shard, bool):
         raise ValueError(
             f'{doing}: shard must be "rows" or a list of data arrays, got {shown(shard)}'
-            f"{meant(shard, [ROWS]) if isinstance(shard, str) else ''}{place_text()}"
+            f"{did_you_mean(shard, [ROWS]) if isinstance(shard, str) else ''}{place_text()}"
         )
     if method == "threads" or threads is not None:
         given = "threads=" if threads is not None else 'chain_method="threads"'

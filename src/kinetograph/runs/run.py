@@ -149,8 +149,10 @@ def _draw(
         stopped = part is not None and part.look()
         return run.watch() or stopped
 
-    others = bool if part is None else part.going
-    ending = run_chains(engine, run.mine, run.lengths, count, watch, run.keeper, devices, others)
+    others_continue = bool if part is None else part.going
+    ending = run_chains(
+        engine, run.mine, run.lengths, count, watch, run.keeper, devices, others_continue
+    )
     times = engine.times(time.perf_counter() - begun)
     try:
         if part is not None:

@@ -84,7 +84,7 @@ class SharedRun:
         self._remote = {c.number: c for i, c in enumerate(chains) if i not in places}
         # The number of draws of each chain that all processes have, and of the messages with them.
         self._common = {chain.number: chain.kept for chain in chains}
-        self._sent, self._answered, self._taken = 0, 0, dict.fromkeys(here.others, 0)
+        self._sent, self._answered, self._taken = 0, 0, dict.fromkeys(here.other_processes, 0)
         self._examined = 0  # the draws of each chain in the last message
         self._reported = 0.0  # the time of the last report
 
@@ -170,7 +170,7 @@ class SharedRun:
         self.turn.note(MAKING, rows)
 
     def _read_progress(self) -> None:
-        for process in self.turn.others:
+        for process in self.turn.other_processes:
             for number, *values, kept, seconds in self.turn.posted(MAKING, process) or ():
                 chain = self._remote[number]
                 chain.transition, chain.divergences, chain.step_size, chain.tuner.end = values
@@ -203,7 +203,7 @@ class SharedRun:
 
     def _stop(self) -> bool | None:
         """Whether SIGTERM stopped another process; None if none was stopped."""
-        signals = [self.turn.posted(STOPPED, process) for process in self.turn.others]
+        signals = [self.turn.posted(STOPPED, process) for process in self.turn.other_processes]
         return None if all(s is None for s in signals) else any(signals)
 
     def stopped(self) -> BaseException | None:
@@ -266,7 +266,7 @@ class SharedRun:
         if not stored:
             self._take_draws()
         values = self.turn.gather("draws", arrays_bytes(arrays), late=True)
-        for process in self.turn.others:
+        for process in self.turn.other_processes:
             by_name = arrays_of(values[process])
             for described in json.loads(bytes(heads[process]))["chains"]:
                 chain = self._remote[described["number"]]

@@ -25,8 +25,8 @@ __all__ = [
 MOST = 3  # held back; the next signal raises its exception at once
 ON_SIGTERM = ("exit", "return")  # the choices for a run
 Kind = type[BaseException]
-_HELD: list[list[Kind] | None] = []  # the signals of each `holding`; None for each `hearing`
-_ASKED: list[list[Kind]] = []  # the last signal in each `stoppable`
+_DELAYED: list[list[Kind] | None] = []  # the signals of each `holding`; None for each `hearing`
+_LAST_SIGNALS: list[list[Kind]] = []  # the last signal in each `stoppable`
 
 
 class Terminated(SystemExit):
@@ -44,11 +44,11 @@ STOPS = (KeyboardInterrupt, Terminated)
 
 def _hear(kind: Kind) -> None:
     """Raise the exception of a signal, unless it is held back."""
-    held = _HELD[-1] if _HELD else None
-    if held is not None and len(held) < MOST:
-        held.append(kind)
+    delayed = _DELAYED[-1] if _DELAYED else None
+    if delayed is not None and len(delayed) < MOST:
+        delayed.append(kind)
         return
-    for signals in _ASKED:
+    for signals in _LAST_SIGNALS:
         signals[:] = [kind]
     raise kind()
 
@@ -58,7 +58,7 @@ def _interrupted(number: int, frame: FrameType | None) -> None:
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:
-    if not _ASKED and not _HELD:  # between runs
+    if not _LAST_SIGNALS and not _DELAYED:  # between runs
         here = threading.current_thread()
         if any(not each.daemon and each is not here for each in threading.enumerate()):
             leave(Terminated.CODE)  # Python would wait for that thread, which may run for hours
@@ -107,11 +107,11 @@ def stoppable() -> Iterator[Callable[[], None]]:
     default_handler = signal.getsignal(signal.SIGINT) is usual
     if default_handler:
         signal.signal(signal.SIGINT, _interrupted)
-    _ASKED.append(signals)
+    _LAST_SIGNALS.append(signals)
     try:
         yield check
     finally:
-        _ASKED.pop()
+        _LAST_SIGNALS.pop()
         if default_handler:
             signal.signal(signal.SIGINT, usual)
 
@@ -133,8 +133,8 @@ def stoppable_call[F: Callable[..., Any]](function: F) -> F:
 
 def raise_lost() -> None:
     """Raise the exception of the last signal if it was lost."""
-    if _in_main_thread() and _ASKED and _ASKED[-1]:
-        raise _ASKED[-1].pop()()
+    if _in_main_thread() and _LAST_SIGNALS and _LAST_SIGNALS[-1]:
+        raise _LAST_SIGNALS[-1].pop()()
 
 
 @contextmanager
@@ -144,20 +144,20 @@ def holding() -> Iterator[list[Kind]]:
     The fourth signal is raised at once. Yields the list of the signals held back, which begins with
     the signals of an outer context. A SIGTERM that is still in the list at the end is raised.
     """
-    held: list[Kind] = []
+    delayed: list[Kind] = []
     if not _in_main_thread():  # only the main thread receives signals
-        yield held
+        yield delayed
         return
-    outer = _HELD[-1] if _HELD else None
-    _HELD.append(held)
+    outer = _DELAYED[-1] if _DELAYED else None
+    _DELAYED.append(delayed)
     if outer is not None:
-        held += outer
+        delayed += outer
         outer.clear()
     try:
-        yield held
+        yield delayed
     finally:
-        _HELD.pop()
-        if Terminated in held:
+        _DELAYED.pop()
+        if Terminated in delayed:
             raise Terminated
 
 
@@ -167,11 +167,11 @@ def hearing() -> Iterator[None]:
     if not _in_main_thread():
         yield
         return
-    late = _HELD[-1] if _HELD else None
-    _HELD.append(None)
+    late = _DELAYED[-1] if _DELAYED else None
+    _DELAYED.append(None)
     try:
         if late:
             raise late.pop(0)()
         yield
     finally:
-        _HELD.pop()
+        _DELAYED.pop()

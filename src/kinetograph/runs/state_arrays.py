@@ -23,7 +23,7 @@ from .chain import RunningChain
 
 __all__ = [
     "WINDOWS",
-    "NotItsState",
+    "StateMismatch",
     "begin_again",
     "record",
     "record_of_begin",
@@ -40,7 +40,7 @@ WINDOWS = tuple(f"tuner_{name}" for name in _ROWS)
 _OPEN = -1  # the length of an adaptive warm-up, whose end is not fixed
 
 
-class NotItsState(ValueError):
+class StateMismatch(ValueError):
     """Arrays that do not fit a chain of this program."""
 
 
@@ -66,7 +66,7 @@ def restore(program: Program, chain: RunningChain, arrays: Mapping[str, Any]) ->
 
     Raises
     ------
-    NotItsState
+    StateMismatch
         If an array is missing, or has another shape or type.
     """
     shapes = program.shapes()
@@ -100,7 +100,7 @@ def begin_again(program: Program, chain: RunningChain, arrays: Mapping[str, Any]
 
     Raises
     ------
-    NotItsState
+    StateMismatch
         If an array has another shape or type.
     """
     tuned_leaves = [name.removeprefix("tuned_") for name in arrays if name.startswith("tuned_")]
@@ -131,7 +131,7 @@ def _tuner(arrays: Mapping[str, Any], program: Program) -> Tuner:
         if rows is not None and len(rows):
             array = np.asarray(rows, program.dtype)
             if array.shape[1:] != program.space.shape:
-                raise NotItsState(f"tuner_{name} has rows of shape {array.shape[1:]}")
+                raise StateMismatch(f"tuner_{name} has rows of shape {array.shape[1:]}")
             setattr(tuner, name, [array])
     return tuner
 
@@ -150,7 +150,7 @@ def _named(tree: Any) -> dict[str, Any]:
 def _required(name: str, arrays: Mapping[str, Any]) -> np.ndarray:
     value = arrays.get(name)
     if value is None:
-        raise NotItsState(f"{name} is missing")
+        raise StateMismatch(f"{name} is missing")
     return np.asarray(value)
 
 
@@ -158,8 +158,8 @@ def _fitted(name: str, like: Any, arrays: Mapping[str, Any]) -> np.ndarray:
     """An array with the type of `like`: files have fewer types."""
     array, dtype = _required(name, arrays), np.dtype(like.dtype)
     if array.shape != like.shape:
-        raise NotItsState(f"{name} has shape {array.shape}, and {like.shape} is expected")
+        raise StateMismatch(f"{name} has shape {array.shape}, and {like.shape} is expected")
     cast = array.astype(dtype)
     if not np.array_equal(cast, array, equal_nan=array.dtype.kind in "fc"):
-        raise NotItsState(f"{name} is {array.dtype}, and {dtype} is expected")
+        raise StateMismatch(f"{name} is {array.dtype}, and {dtype} is expected")
     return cast

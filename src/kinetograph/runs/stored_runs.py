@@ -80,10 +80,10 @@ def store_of(path: Path, run: Run, dtype: Any, every: float) -> None:
 def _opened_for_chains(path: Path, run: Run, dtype: Any) -> Store:
     store, name = Store.open(path), named(path)
     manifest, numbers = store.manifest, [chain.number for chain in run.mine]
-    taken = sorted(set(manifest["chains"]) & set(numbers))
-    if taken:
+    existing = sorted(set(manifest["chains"]) & set(numbers))
+    if existing:
         raise KinetographError(
-            f"{run.doing}: {name} has chains {', '.join(map(str, taken))} of a run already"
+            f"{run.doing}: {name} has chains {', '.join(map(str, existing))} of a run already"
             f"{place_text()}; kg.resume({name!r}) continues the run, chains=range(a, b) adds "
             "other chains, and another run needs another store"
         )

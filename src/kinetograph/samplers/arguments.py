@@ -30,7 +30,7 @@ def check_arguments(sampler: Any, name: str, slots: Iterable[str] = ()) -> None:
         return
     first, *slot_parameters = parameters
     by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    taken = [p.name for p in slot_parameters if p.kind in by_name]
+    taken_by_name = [p.name for p in slot_parameters if p.kind in by_name]
     needed = [p.name for p in slot_parameters if p.kind in by_name and p.default is p.empty]
     given = list(slots)
     slots_text = f"init returns {', '.join(given) or 'no slots'}"
@@ -43,7 +43,7 @@ def check_arguments(sampler: Any, name: str, slots: Iterable[str] = ()) -> None:
             "from init, in the dictionary, to keep it from step to step"
         )
     any_name = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
-    surplus = [n for n in given if n == first.name or (n not in taken and not any_name)]
+    surplus = [n for n in given if n == first.name or (n not in taken_by_name and not any_name)]
     if surplus:
         raise ModelError(
             f"{where} does not take the slot {', '.join(surplus)}: {slots_text}; write "

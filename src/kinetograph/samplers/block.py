@@ -1,9 +1,9 @@
 """The session of an inner sampler that moves a block of unknowns.
 
 Positions in this session are positions of the block. To evaluate one, the block is put into the
-position of all unknowns; all other elements stay fixed. The coordinates are the ones of the outer
-sampler. If the inner sampler has its own scale they are q / scale, with q in the model's
-coordinates, independently of the outer sampler's scale.
+position of all unknowns; all other elements stay fixed. The coordinates are the outer sampler's.
+If the inner sampler has its own scale, they are q / scale, with q in the model's coordinates,
+independently of the outer sampler's scale.
 """
 
 import copy

@@ -88,20 +88,20 @@ def _check_walkers(cls: Any) -> None:
         )
 
 
-def check_names(given: Any, known: Iterable[str], title: str) -> tuple[str, ...]:
-    """Check that `given` is a tuple or list of known names.
+def check_names(given: Any, names: Iterable[str], title: str) -> tuple[str, ...]:
+    """Check that `given` is a tuple or list of some of `names`.
 
     Raises
     ------
     TypeError, ValueError
-        If it is not a tuple or list, or a name is not known.
+        If it is not a tuple or list, or a name is not in `names`.
     """
     if not isinstance(given, (tuple, list)):
         hint = f", as in ({given!r},)" if isinstance(given, str) else ""
         raise TypeError(f"{title} must be a tuple of names{hint}, got {given!r}")
     for name in given:
-        if name not in known:
-            raise ValueError(f"{title} may name {', '.join(known) or 'nothing'}, got {name!r}")
+        if name not in names:
+            raise ValueError(f"{title} may name {', '.join(names) or 'nothing'}, got {name!r}")
     return tuple(dict.fromkeys(given))
 
 

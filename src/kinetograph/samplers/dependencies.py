@@ -16,7 +16,8 @@ from ..graph.control.scan import Scan
 from ..graph.control.subgraph import Subgraph
 from ..graph.derivative import Derivative
 from ..graph.node import PART, Apply, Inner, Node, ancestors
-from .session import POTENTIAL, StepGraph, evaluates
+from .session import POTENTIAL, evaluates
+from .step_graph import StepGraph
 
 __all__ = ["ends_with_value", "moves_by_values", "takes_gradient"]
 

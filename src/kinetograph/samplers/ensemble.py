@@ -89,7 +89,7 @@ class Ensemble(Sampler):
     def step(self, at: Point) -> Any:
         """Move each half once."""
         half, beta = self.walkers // 2, self.inverse_temperature
-        rate, gains, moved = 0 * at.potential, 0 * at.potential, at.potential < 0
+        rate, gains, has_moved = 0 * at.potential, 0 * at.potential, at.potential < 0
         for _ in range(2):  # after two moves the halves are in their order again
             moving, resting = at.split(half)
             q, log_factor = self.propose(moving.q, resting.q)
@@ -99,8 +99,8 @@ class Ensemble(Sampler):
             at = resting.join(new.where(accepted, moving))
             rate = concatenate([rate[half:], probability(gain)])
             gains = concatenate([gains[half:], gain])
-            moved = concatenate([moved[half:], accepted])
+            has_moved = concatenate([has_moved[half:], accepted])
         self.record("acceptance_rate", rate)
-        self.record("accepted", moved)
+        self.record("accepted", has_moved)
         record_bad(self, gains)
         return at

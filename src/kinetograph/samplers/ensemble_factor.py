@@ -87,13 +87,13 @@ def ensemble_factor(
     factor = cholesky(identity + eta * c)
     largest = 1 / (8 * size * float(np.finfo(q.dtype).eps))
 
-    def again() -> Any:
+    def by_smaller_eta() -> Any:
         smaller = minimum(eta, largest / sum_of(c * identity))
         factor = cholesky(identity + smaller * c)
         usable = _finite(factor)
         return where(usable, factor, identity), where(usable, smaller, 0)
 
-    factor, eta = cond(_finite(factor), lambda: (factor, 1.0 * eta), again)
+    factor, eta = cond(_finite(factor), lambda: (factor, 1.0 * eta), by_smaller_eta)
     return EnsembleFactor(matrix=factor), eta
 
 
@@ -109,8 +109,10 @@ def _low_rank(centred: Any, eta: Any, rank: int) -> tuple[EnsembleFactor, Any]:
     rows = where(bounded, centred, 0 * centred)
     vectors = where(is_positive, rows.T @ units / sqrt((count - 1) * usable), 0)
     stretches = where(is_positive, sqrt(1 + eta * usable) - 1, 0)
-    kept = bounded & _finite(stretches)
-    return EnsembleFactor(vectors=vectors, stretches=where(kept, stretches, 0)), where(kept, eta, 0)
+    is_finite = bounded & _finite(stretches)
+    return EnsembleFactor(vectors=vectors, stretches=where(is_finite, stretches, 0)), where(
+        is_finite, eta, 0
+    )
 
 
 def _finite(values: Any) -> Any:

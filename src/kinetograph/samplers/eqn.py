@@ -129,8 +129,8 @@ class EQN(Sampler):
     def __init__(self, sampler: Sampler | None = None, *values: Any, **settings: Any) -> None:
         scheme = BAOAB() if sampler is None else sampler
         if not isinstance(scheme, SCHEMES):
-            known = ", ".join(kind.__name__ for kind in SCHEMES)
-            raise TypeError(f"EQN: the sampler must be one of {known}; got {sampler!r}")
+            names = ", ".join(kind.__name__ for kind in SCHEMES)
+            raise TypeError(f"EQN: the sampler must be one of {names}; got {sampler!r}")
         if "scale" in settings:
             raise TypeError(f"EQN: give scale to the sampler, {type(scheme).__name__}(scale=...)")
         self.sampler = scheme
@@ -151,7 +151,7 @@ class EQN(Sampler):
                 f"group; got {self.walkers} walkers in {self.groups} groups"
             )
 
-    # The hyper-parameters of EQN include the ones of the scheme.
+    # The hyper-parameters of EQN include the hyper-parameters of the scheme.
     @property
     def _values(self) -> MutableMapping[str, Any]:  # type: ignore[override]
         values = self.__dict__["_values"]

@@ -13,7 +13,7 @@ from ..graph.messages import describe, site_text
 from ..graph.node import ancestors
 from ..graph.precision import x64
 from ..graph.public import public
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from ..graph.value_texts import shown
 
 __all__ = ["POSITIVE", "Hyper", "hyper"]
@@ -81,9 +81,9 @@ class Hyper:
             return value.as_inner(title)
         if self.choices:
             if value not in self.choices:
-                known = " or ".join(map(repr, self.choices))
-                hint = meant(value, self.choices)
-                raise ValueError(f"{title} must be {known}, got {shown(value)}{hint}")
+                choices = " or ".join(map(repr, self.choices))
+                hint = did_you_mean(value, self.choices)
+                raise ValueError(f"{title} must be {choices}, got {shown(value)}{hint}")
             return value
         if self.static and not self.whole and not isinstance(self.default, float):
             return value
@@ -241,7 +241,7 @@ def hyper(
 
 
 def declared(owner: type) -> dict[str, Hyper]:
-    """The hyper-parameters of a class, before the ones of its base classes."""
+    """The hyper-parameters of a class, before the hyper-parameters of base classes."""
     hypers: dict[str, Hyper] = {}
     for kind in owner.__mro__:
         for name, value in vars(kind).items():

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..autograph.identity import Same
+from ..autograph.identity import ByIdentity
 
 __all__ = ["identity_of"]
 
@@ -16,5 +16,5 @@ def identity_of(value: Any) -> Any:
     try:
         hash(value)
     except TypeError:
-        return Same(value)
+        return ByIdentity(value)
     return value

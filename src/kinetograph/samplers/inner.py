@@ -20,7 +20,7 @@ from ..graph.array import Array
 from ..graph.control.batch import vmap
 from ..graph.control.state import current_versions
 from ..graph.errors import ModelError
-from ..graph.suggestions import meant
+from ..graph.suggestions import did_you_mean
 from .block import BlockSession, in_coordinates_of
 from .points import Point
 
@@ -40,7 +40,7 @@ def bound(session: Any, sampler: Any, name: str) -> Any:
         inside.hyper["scale"] = session.hyper["scale"]
     inside.noise = session.noise.within(name)
     inside.prefix, inside.around = f"{session.prefix}{name}_", session
-    inside.record = lambda what, value, always: session.record(f"{name}_{what}", value, always)
+    inside.record = lambda slot, value, always: session.record(f"{name}_{slot}", value, always)
     _check_walkers(session, sampler, name)
     return _bound(sampler, inside)
 
@@ -113,7 +113,7 @@ def each_walker(
     inside.space = session.space._replace(shape=session.space.shape[1:])
     inside.records = {}
     plain, prefix = type(session).record, session.prefix
-    inside.record = lambda what, *rest: plain(inside, prefix + what, *rest)
+    inside.record = lambda slot, *rest: plain(inside, prefix + slot, *rest)
     kinds: list[str] = []
 
     def row(parts: Any, slots: Any) -> Any:
@@ -166,7 +166,8 @@ class InnerBlock:
             if name not in unknowns or names.count(name) > 1:
                 raise ModelError(
                     f"block: {name!r} is not an unknown of the model, or is given twice; the model "
-                    f"has {', '.join(unknowns)}{'' if name in unknowns else meant(name, unknowns)}"
+                    f"has {', '.join(unknowns)}"
+                    f"{'' if name in unknowns else did_you_mean(name, unknowns)}"
                 )
         self.sampler, self.outside = sampler, outside
         self.names = sorted(names, key=lambda name: unknowns[name][0].start)

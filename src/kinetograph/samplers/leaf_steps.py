@@ -179,14 +179,14 @@ class LeafSteps:
         one_way = ~forward & (good | (bad & jumps))
         blocked = one_way | (bad & jumps)
         proven = bad & ~forward & ~jumps & (back + 1 == level)
-        again = once(turns | (bad & ~failed & ~blocked) | one_way)
+        restarts = once(turns | (bad & ~failed & ~blocked) | one_way)
 
         start, position = _select(once(turns), (here, way.leaf), (start, position))
-        energies = [jnp.where(again, start.energy, x) for x in (lowest, highest)]
+        energies = [jnp.where(restarts, start.energy, x) for x in (lowest, highest)]
         halving = _Halving(
             jnp.where(finer & ~failed & ~blocked, level + 1, level),
             jnp.where(turns | (bad & ~forward), back + 1, back),
-            jnp.where(again, 0, steps),
+            jnp.where(restarts, 0, steps),
             start,
             position,
             energies[0],
@@ -195,7 +195,7 @@ class LeafSteps:
             jnp.where(bad, new_change, change),
         )
         return way._replace(
-            here=_select(again, start, here),
+            here=_select(restarts, start, here),
             halving=halving,
             complete=(good & ~turns) | proven | failed | blocked,
             failed=failed,

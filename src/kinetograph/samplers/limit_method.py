@@ -2,7 +2,8 @@
 
     q <- q - h grad U(q) + sqrt(h / (2 beta)) (R_n + R_{n+1})
 
-Samples  a density that tends to exp(-beta U) with h -> 0; Gaussian ones exactly, for h k < 2.
+Samples  a density that tends to exp(-beta U) for h -> 0; exact for a Gaussian density with
+         h k < 2, where k is its largest curvature.
 Order    2
 Cost     one gradient per step
 Source   B. Leimkuhler, C. Matthews, Rational construction of stochastic numerical methods for

@@ -73,8 +73,8 @@ class MAMS(Sampler):
         h, beta = self.step_size, self.inverse_temperature
         length = sqrt(1.0 * size) if self.length is None else self.length
         stretch = 1 + self.path_jitter * self.noise.uniform(-1.0, 1.0, name="path")
-        wanted = floor(minimum(length * stretch / h + 0.5, 1.0 * self.most_steps))
-        count = maximum(1, wanted.astype(int))
+        rounded = floor(minimum(length * stretch / h + 0.5, 1.0 * self.most_steps))
+        count = maximum(1, rounded.astype(int))
         u = self.noise.sphere("direction", like=at.q)
         start, kinetic, i = at, 0.0, 0
         while i < count:

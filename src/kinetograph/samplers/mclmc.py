@@ -97,8 +97,8 @@ def moved(
     beta = sampler.inverse_temperature
 
     def kick(moving: Any, gradient: Any, t: Any) -> Any:
-        u, change, lost = kicked(moving[0], beta * gradient, t)
-        return u, moving[1] + (where(lost, np.inf, change) if reversibly else change)
+        u, change, is_irreversible = kicked(moving[0], beta * gradient, t)
+        return u, moving[1] + (where(is_irreversible, np.inf, change) if reversibly else change)
 
     start, velocity = (u, kinetic), lambda moving: moving[0]
     at, (u, kinetic) = sampler.integrator.motion(sampler, at, start, h, kick, velocity)
@@ -123,8 +123,8 @@ def kicked(u: Any, gradient: Any, t: Any) -> tuple[Any, Any, Any]:
     turned = e * ((1 - zeta) * (with_e + zeta * against)) + 2 * zeta * u
     change = (size - 1) * (logaddexp(log(with_e) + delta, log(against) - delta) - LOG_2)
     least = (100 * np.finfo(u.dtype).eps) ** 2
-    lost = (with_e < least) | (against * zeta * zeta < least * with_e) & (zeta < 0.5)
-    return unit(turned), change, lost
+    is_irreversible = (with_e < least) | (against * zeta * zeta < least * with_e) & (zeta < 0.5)
+    return unit(turned), change, is_irreversible
 
 
 def unit(u: Any) -> Any:

@@ -43,7 +43,7 @@ def _named_state(key: Any, event: Any, *, name: int) -> Any:
     return jnp.stack([key[0], key[1], key[2], last, zero, jnp.asarray(event, np.uint32)])
 
 
-def _numbers(state: Any, row: Any, *, made: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+def _numbers(state: Any, row: Any, *, convert: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     """Numbers made of two words each, two from each cipher block."""
     count = int(np.prod(shape, dtype=int))
     half = (count + 1) // 2
@@ -51,13 +51,13 @@ def _numbers(state: Any, row: Any, *, made: Any, shape: tuple[int, ...], dtype: 
     key = (state[0], state[1], state[2], state[3])
     a, b, c, d = threefry4x32(key, (_TAG + row, counter, state[4], state[5]))
     if count < 2:
-        return made(once(a, b), dtype)[:count].reshape(shape)
+        return convert(once(a, b), dtype)[:count].reshape(shape)
     if dtype == np.float32:  # the numbers use the first of their words alone
         first = jnp.concatenate([word[:half] for word in once(a, c)])[:count]
-        return made((first, np.uint32(0)), dtype).reshape(shape)
+        return convert((first, np.uint32(0)), dtype).reshape(shape)
     a, b, c, d = (word[:half] for word in all_once((a, b, c, d)))
     pair = jnp.concatenate([a, c])[:count], jnp.concatenate([b, d])[:count]
-    return made(pair, dtype).reshape(shape)
+    return convert(pair, dtype).reshape(shape)
 
 
 STATE = Operation("noise_state", _named_state)
@@ -130,8 +130,8 @@ def _named(given: Any) -> str:
 class NamedNoise(Draws):
     """Random arrays for one step; see the module's docstring.
 
-    A call returns standard normal numbers. The methods are the ones of `kg.RandomStreams`, with
-    `name=` for the stream; the default name is the name of the method.
+    A call returns standard normal numbers. It has the methods of `kg.RandomStreams`, with `name=`
+    for the stream; the default name is the name of the method.
     """
 
     def __init__(self, key: Node, event: Node, dtype: np.dtype) -> None:
@@ -178,9 +178,9 @@ class NamedNoise(Draws):
         """
         return self._numbers(name, normal, sized(shape, like, f"noise {name!r}") or ())
 
-    def _numbers(self, name: str, made: Any, shape: tuple[int, ...]) -> Array:
+    def _numbers(self, name: str, convert: Any, shape: tuple[int, ...]) -> Array:
         state = advance_stream(self._cell(name))  # type: ignore[arg-type]
-        attributes = {"made": made, "shape": shape, "dtype": self._dtype}
+        attributes = {"convert": convert, "shape": shape, "dtype": self._dtype}
         return Array(Apply(NUMBERS, (state, batch_row()), shape, self._dtype, attributes))
 
     def _draw(

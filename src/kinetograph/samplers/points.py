@@ -77,15 +77,15 @@ class Point(tuple[Any, ...]):
         """The first `count` walkers, and the remaining ones."""
         return self._each(lambda x: x[:count]), self._each(lambda x: x[count:])
 
-    def join(self, others: "Point") -> "Point":
+    def join(self, other: "Point") -> "Point":
         """These walkers, followed by the walkers of another point."""
-        return self._each(lambda x, y: concatenate([x, y]), others)
+        return self._each(lambda x, y: concatenate([x, y]), other)
 
     def take(self, places: Any) -> "Point":
         """The walkers at these places."""
         return self._each(lambda x: x[places])
 
-    def where(self, condition: Any, others: "Point") -> "Point":
+    def where(self, condition: Any, other: "Point") -> "Point":
         """Take each walker from this point where the condition holds.
 
         The other walkers are taken from the other point.
@@ -95,12 +95,12 @@ class Point(tuple[Any, ...]):
             wide = condition.reshape((*condition.shape, *(1 for _ in x.shape[1:])))
             return where(wide, x, y)
 
-        return self._each(chosen, others)
+        return self._each(chosen, other)
 
-    def _each(self, f: Callable[..., Any], *others: "Point") -> "Point":
+    def _each(self, f: Callable[..., Any], *points: "Point") -> "Point":
         """Apply a function to each array of one or several points."""
-        q, potential, gradient = map(f, self[:3], *(o[:3] for o in others))
-        free = None if self[3] is None else tuple(map(f, self[3], *(o[3] for o in others)))
+        q, potential, gradient = map(f, self[:3], *(o[:3] for o in points))
+        free = None if self[3] is None else tuple(map(f, self[3], *(o[3] for o in points)))
         return Point(q, potential, gradient, free)
 
     def __setattr__(self, name: str, value: Any) -> Never:

@@ -59,8 +59,8 @@ class Sampler(Settings):
         self.iteration            the number of the step, from 0
 
     On a model of `kg.minibatch` a step evaluates one batch. The potential and gradient of `at` are
-    the exception: they belong to the batch of the previous step. `self.evaluate(at.q)` has the ones
-    of the present batch.
+    the exception: they belong to the batch of the previous step. `self.evaluate(at.q)` has the
+    potential and gradient of the present batch.
 
     The hyper-parameters are attributes in both methods, as arrays. A hyper-parameter whose default
     is a sampler is an inner sampler: `at = self.name.step(at)` makes a step of it, with its own
@@ -314,7 +314,7 @@ class Sampler(Settings):
         return False
 
     def as_inner(self, owner: str) -> Self:
-        """A copy with separate values, as an inner sampler of another one.
+        """A copy with separate values, as an inner sampler of another sampler.
 
         `owner` names the hyper-parameter in messages.
 

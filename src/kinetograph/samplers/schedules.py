@@ -54,5 +54,5 @@ def scheduled(
             f"{title}, has shape {node.shape}; one number, or one for each of the {size} free "
             f"coordinates, ({size},), is expected"
         )
-    wanted = np.dtype(np.int64) if declared.whole else dtype
-    return Array(node if node.dtype == wanted else astype(node, wanted))
+    expected = np.dtype(np.int64) if declared.whole else dtype
+    return Array(node if node.dtype == expected else astype(node, expected))

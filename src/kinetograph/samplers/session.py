@@ -1,4 +1,4 @@
-"""The graph of `init` or `step`: its construction and evaluation.
+"""The session that builds the graph of `init` or `step`.
 
 A `Session` implements the methods that a sampler calls as `self.evaluate`, `self.record` and so on.
 Their side effects (counting gradients, advancing streams, keeping records, passing on the numbers
@@ -7,37 +7,32 @@ order.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from ..autograph.building import building
 from ..graph.array import Array
-from ..graph.control.state import Cell, Versions, current_versions, top_level
+from ..graph.control.state import Cell, current_versions
 from ..graph.errors import ModelError, ShapeError
 from ..graph.functions.arranging import concatenate
-from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
-from ..graph.node import Apply, Bundle, Data, Node, Operation, ancestors, next_serial
+from ..graph.node import Apply, Bundle, Data, Node, Operation, next_serial
 from ..graph.operations.elementwise import astype, elementwise
 from ..graph.operations.operands import as_node
 from ..graph.source import here, site_of, written_at
 from ..kernels.contract import Space
-from ..kernels.noise import Noise
-from ..kernels.step_checks import Given, refuse_cells, refuse_effects, refuse_elsewhere
-from ..kernels.tracing_checks import watched
+from ..kernels.step_checks import Given
 from ..models.bound_density import BoundDensity, Position
 from .inner import bound
-from .noise import NUMBERS, NamedNoise, warn_of_one_number
+from .noise import NamedNoise, warn_of_one_number
 from .points import Point
-from .sampler import HERE, Sampler
+from .sampler import Sampler
 from .scale import covariance_of, divided, gradient_of, times
 from .schedules import scheduled
 
-__all__ = ["POTENTIAL", "Session", "StepGraph", "build", "evaluates"]
+__all__ = ["POTENTIAL", "Session", "evaluates"]
 
 ACCEPTANCE = "acceptance_rate"
 RESERVED = ("lp", "batch_lp", "step_size", "chain", "draw", "n_grad", "n_value")
@@ -47,14 +42,14 @@ class _Evaluating(threading.local):
     density: BoundDensity | None = None  # of the step whose graph this thread evaluates
 
 
-_EVALUATING = _Evaluating()
+EVALUATING = _Evaluating()
 
 
-# Operations on the log density, which `_EVALUATING` has when the graph is evaluated. ------------
+# Operations on the log density, which `EVALUATING` has when the graph is evaluated. ------------
 
 
 def _density() -> BoundDensity:
-    density = _EVALUATING.density
+    density = EVALUATING.density
     if density is None:
         raise ModelError("a sampler's step can be evaluated only inside of a run")
     return density
@@ -211,13 +206,14 @@ class Session:
         node, shape = as_node(q, title), self.space.shape
         some = len(shape) == 2 and len(node.shape) in (1, 2) and node.shape[-1] == shape[-1]
         if node.shape != shape and not (some and node.shape[0] > 0):
-            wanted = (
+            expected = (
                 f"the position has shape {shape}"
                 if len(shape) == 1
                 else f"walkers have positions of shape (any number, {shape[-1]})"
             )
             raise ShapeError(
-                f"{title}: {wanted}, {describe(node)} has shape {node.shape}, at {site_of(here())}"
+                f"{title}: {expected}, {describe(node)} has shape {node.shape}, "
+                f"at {site_of(here())}"
             )
         return Array(node if node.dtype == self.space.dtype else astype(node, self.space.dtype))
 
@@ -364,98 +360,3 @@ class Session:
 def _points(shape: tuple[int, ...]) -> np.int32:
     """The number of points in an array of positions."""
     return np.int32(np.prod(shape[:-1], dtype=int))
-
-
-@contextmanager
-def _staging(session: Session) -> Iterator[None]:
-    before, HERE.session = HERE.session, session
-    try:
-        yield
-    finally:
-        HERE.session = before
-
-
-class StepGraph:
-    """The graph of a method, with inputs by name, results and states."""
-
-    def __init__(self, session: Session, results: list[Node], versions: Versions) -> None:
-        self.inputs = session.inputs
-        self.results = results
-        self.session = session
-        cells = {session.gradients, session.values, session.trips, *session.records.values()}
-        cells.update(session.of_walkers)
-        refuse_cells(
-            session.where, (c for c in versions.entered if c not in cells and not _of_noise(c))
-        )
-        self.entered = {cell: node for cell, node in versions.entered.items() if cell in cells}
-        self.latest = {cell: versions.latest[cell] for cell in self.entered}
-        outputs = [*results, *self.latest.values()]
-        given = {*self.inputs.values(), *self.entered.values()}
-        refuse_elsewhere(session.where, outputs, given, session.begun)
-        refuse_effects(session.where, [*outputs, *versions.effects.values()])
-        self.noise = _noise_alone(outputs, self.inputs)
-
-    def draw(self, noise: Noise) -> list[Any]:
-        """The tensors of `noise`, the random arrays that depend on nothing else."""
-        values = {"key": noise.key, "event": noise.event}
-        environment: Environment = {self.inputs[name]: value for name, value in values.items()}
-        evaluate(self.noise, environment)
-        return [environment[node] for node in self.noise]
-
-    def run(
-        self, density: BoundDensity, values: Mapping[str, Any], drawn: Sequence[Any] = ()
-    ) -> tuple[list[Any], dict[Cell, Any]]:
-        """The tensors of the results and of the final states.
-
-        `drawn` are the tensors of `noise`, if they have been computed.
-        """
-        environment: Environment = {node: values[name] for name, node in self.inputs.items()}
-        environment |= zip(self.noise, drawn, strict=False)
-        for cell, node in self.entered.items():
-            environment[node] = jnp.asarray(cell.initial)
-        before, _EVALUATING.density = _EVALUATING.density, density
-        try:
-            scope = Scope()
-            evaluate([*self.results, *self.latest.values()], environment, scope=scope)
-        finally:
-            _EVALUATING.density = before
-        results = [environment[node] for node in self.results]
-        for trips in scope.trips.values():
-            # A derivative that the step takes of a loop is wrong if the loop's capacity overflowed.
-            results = [
-                jnp.where(trips.overflowed, jnp.nan, x) if x.dtype.kind == "f" else x
-                for x in results
-            ]
-        return results, {cell: environment[node] for cell, node in self.latest.items()}
-
-
-def _of_noise(cell: Cell) -> bool:
-    return hasattr(cell, "begin")
-
-
-def _noise_alone(outputs: Sequence[Node], inputs: Mapping[str, Node]) -> list[Node]:
-    """Random arrays that depend on key and transition alone."""
-    alone: set[Node] = {inputs["key"], inputs["event"]}
-    arrays: list[Node] = []
-    for node in ancestors(outputs):
-        if isinstance(node, Apply) and node.parents and alone.issuperset(node.parents):
-            alone.add(node)
-            if node.operation is NUMBERS:
-                arrays.append(node)
-        elif isinstance(node, Data):
-            alone.add(node)
-    return arrays
-
-
-def build(
-    sampler: Sampler, space: Space, method: str, body: Callable[[Session], list[Node]]
-) -> StepGraph:
-    """Build the graph of `init` or `step`.
-
-    `body` returns the nodes of its results.
-    """
-    with building():
-        session = Session(sampler, space, method)
-        with _staging(session), watched(sampler, session.where):
-            results = body(session)
-        return StepGraph(session, results, top_level())

@@ -116,7 +116,7 @@ class Settings(Nested):
         return {name: v for name, v in self._values.items() if isinstance(v, Settings)}
 
     def as_inner(self, owner: str) -> Self:
-        """A copy with separate values, as an inner sampler of another one.
+        """A copy with separate values, as an inner sampler of another sampler.
 
         `owner` names the hyper-parameter in messages.
         """

@@ -28,7 +28,8 @@ from .arguments import check_arguments
 from .dependencies import ends_with_value, moves_by_values, takes_gradient
 from .points import Point
 from .sampler import Sampler
-from .session import ACCEPTANCE, Session, StepGraph, build
+from .session import ACCEPTANCE, Session
+from .step_graph import StepGraph, build
 from .tuned_names import tuned_names
 
 __all__ = ["StagedKernel"]
@@ -291,8 +292,8 @@ def _acceptance(name: str) -> str:
 
 def _mean(acceptance: Any) -> Any:
     """The mean over the walkers that moved; NaN if there are none."""
-    moved = ~jnp.isnan(acceptance)
-    return jnp.sum(jnp.where(moved, acceptance, 0)) / jnp.sum(moved)
+    has_moved = ~jnp.isnan(acceptance)
+    return jnp.sum(jnp.where(has_moved, acceptance, 0)) / jnp.sum(has_moved)
 
 
 def _kind_of(value: Any) -> str:

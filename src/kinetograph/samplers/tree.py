@@ -12,7 +12,7 @@ All this is in the coordinates of the warm-up's metric, where the mass is 1. A l
 neighbour by one step, or by several shorter ones (`leaf_steps`).
 
 A single chain makes its leaves in a loop inside of a loop of doublings. In a batch of chains no
-chain should wait for another one, so a transition is cut into turns of one gradient each; both
+chain should wait for another chain, so a transition is cut into turns of one gradient each; both
 forms are made of the same methods.
 
 A doubling uses one random number u. If a leaf is chosen with probability r = w / W, the choice is
@@ -124,9 +124,9 @@ class NutsKernel(TransitionKernel):
         Statistic("energy_error", float, "energy of the new position minus that of the start"),
     )
 
-    def __init__(self, max_depth: int, steps: LeafSteps, wanted: frozenset[str]) -> None:
+    def __init__(self, max_depth: int, steps: LeafSteps, requested: frozenset[str]) -> None:
         self.max_depth, self.steps = max_depth, steps
-        self.of_worst = tuple(s for s in OF_WORST if s.name in wanted)
+        self.of_worst = tuple(s for s in OF_WORST if s.name in requested)
         of_halvings = OF_HALVINGS if steps.max_halvings else ()
         self.statistics = (*self.statistics, *of_halvings, *self.of_worst)
         self.turns = self

@@ -77,17 +77,17 @@ class UBU(Sampler):
         gamma, beta, t = self.friction, self.inverse_temperature, 0.5 * self.step_size
         g = gamma * t
         safe_g = where(g > 0, g, 1.0)  # avoids a division by 0 without friction
-        lost = -expm1(-g)  # 1 - e
+        decay = -expm1(-g)  # 1 - e
         var_p = -expm1(-2 * g)
         series = g * (2 / 3 - g / 2 + 7 * g**2 / 30)
-        var_q = where(g < SMALL, series, (2 * g - 4 * lost + var_p) / safe_g**2)
+        var_q = where(g < SMALL, series, (2 * g - 4 * decay + var_p) / safe_g**2)
         sd_p = sqrt(var_p)
-        with_p = lost**2 / (safe_g * where(g > 0, sd_p, 1.0))
+        with_p = decay**2 / (safe_g * where(g > 0, sd_p, 1.0))
         rest = sqrt(maximum_of(var_q - with_p**2))
         one, two = self.noise("U", like=q), self.noise("U", like=q)
         of_q, of_p = t * (with_p * one + rest * two) / sqrt(beta), sd_p * one / sqrt(beta)
-        drift = t * where(g > 0, lost / safe_g, 1.0)
-        return q + drift * p + of_q, (1 - lost) * p + of_p, of_q, of_p
+        drift = t * where(g > 0, decay / safe_g, 1.0)
+        return q + drift * p + of_q, (1 - decay) * p + of_p, of_q, of_p
 
 
 def maximum_of(x: Any) -> Any:

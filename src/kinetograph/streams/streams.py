@@ -75,10 +75,10 @@ class Stream:
         """The name of the stream in messages."""
         array = self.array() if self.array is not None else None
         name = (array.name or variable_name(array)) if array is not None else None
-        whose = variable_name(self.owner)
+        owner_name = variable_name(self.owner)
         return (
-            f"stream of {name or 'a draw'!r} (created by RandomStreams {whose or ''}"
-            f"{' ' if whose else ''}at {site_of(self.cell.place)}, {self.label})"
+            f"stream of {name or 'a draw'!r} (created by RandomStreams {owner_name or ''}"
+            f"{' ' if owner_name else ''}at {site_of(self.cell.place)}, {self.label})"
         )
 
     def __repr__(self) -> str:
@@ -283,7 +283,7 @@ class RandomStreams(Closed, Draws):
         cells = fn.state.cells
         return [c.stream for c in cells if isinstance(c, StreamCell) and c.stream.owner == self]
 
-    def _own(self, fn: Compiled, doing: str) -> list[Stream]:
+    def _drawn_streams(self, fn: Compiled, doing: str) -> list[Stream]:
         members = self._members(fn)
         if not members:
             name = variable_name(self) or ""
@@ -311,7 +311,7 @@ class RandomStreams(Closed, Draws):
             If `bits` is not such a number, or the function draws nothing from this object.
         """
         seed = check_seed(bits, "seed")
-        for stream in self._own(fn, "seed"):
+        for stream in self._drawn_streams(fn, "seed"):
             fn.state.set_raw(stream.cell, initial_state(make_key(seed, MEMBER, stream.member)))
 
     def getstate(self, fn: Compiled) -> SavedStreams:
@@ -319,7 +319,7 @@ class RandomStreams(Closed, Draws):
 
         It can be pickled, and written as JSON or into npz files.
         """
-        members = self._own(fn, "getstate")
+        members = self._drawn_streams(fn, "getstate")
         return SavedStreams({m.identity: fn.state.raw(m.cell) for m in members})
 
     def setstate(self, fn: Compiled, state: SavedStreams, *, strict: bool = True) -> None:
@@ -342,7 +342,7 @@ class RandomStreams(Closed, Draws):
         if not isinstance(state, SavedStreams):
             raise TypeError(f"setstate: expected a result of getstate, got {type(state).__name__}")
         state.check()
-        members = {m.identity: m for m in self._own(fn, "setstate")}
+        members = {m.identity: m for m in self._drawn_streams(fn, "setstate")}
         saved = state.streams
         if (strict and set(members) != set(saved)) or not set(members) & set(saved):
             raise ValueError(

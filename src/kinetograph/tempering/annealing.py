@@ -102,25 +102,25 @@ class Annealing:
         settings = self.path.step(log_likelihood, before, len(self.rungs))
         log_weights = self.path.log_weights(log_likelihood, before, settings)
         weights = np.exp(log_weights - log_weights.max())
-        kept = weights.sum() ** 2 / (weights**2).sum() / len(weights)
+        efficiency = weights.sum() ** 2 / (weights**2).sum() / len(weights)
         variance = variance_of_evidence(self.first, log_weights, self.noise)
         parents, added = systematic(log_weights, self.rng.random(), self.first)
         self.noise += added
         self.first = self.first[parents]
-        moved = self.moves.move(self.free[parents], log_likelihood[parents], settings)
-        self.free, self.log_likelihood = moved.free, moved.log_likelihood
-        self.gradients += moved.gradients
+        particles = self.moves.move(self.free[parents], log_likelihood[parents], settings)
+        self.free, self.log_likelihood = particles.free, particles.log_likelihood
+        self.gradients += particles.gradients
         self.rungs.append(
             Rung(
                 settings,
                 log_mean(log_weights),
                 variance,
-                float(kept),
-                moved.sweeps,
-                moved.acceptance,
+                float(efficiency),
+                particles.sweeps,
+                particles.acceptance,
                 self.moves.step_size,
-                moved.correlation,
-                moved.divergences,
+                particles.correlation,
+                particles.divergences,
             )
         )
         self._keep()

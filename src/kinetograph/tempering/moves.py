@@ -73,9 +73,9 @@ class Moves:
 
     def learn(self, acceptance: np.ndarray) -> float:
         """Update the step size after a sweep; returns the mean acceptance."""
-        known = acceptance[np.isfinite(acceptance)]
-        mean = float(known.mean()) if len(known) else math.nan
-        if "step_size" in self.tunes and len(known):
+        finite = acceptance[np.isfinite(acceptance)]
+        mean = float(finite.mean()) if len(finite) else math.nan
+        if "step_size" in self.tunes and len(finite):
             self.step_size *= math.exp(GAIN * (mean - self.target))
         return mean
 

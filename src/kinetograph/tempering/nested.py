@@ -167,8 +167,8 @@ class NestedParticles(Annealing):
 
     def state(self) -> State:
         """All on which the further steps depend."""
-        kept = {} if self.archive is None else vars(self.archive)
-        return super().state() | {f"archive_{name}": values for name, values in kept.items()}
+        archived = {} if self.archive is None else vars(self.archive)
+        return super().state() | {f"archive_{name}": values for name, values in archived.items()}
 
     def restore(self, state: State) -> None:
         """Continue from a state."""
@@ -182,7 +182,7 @@ def nested(task: TemperingTask, particles: int) -> Any:
         run = task.along(NestedParticles, particles, min(GROUP, particles), check)
         archive = run.archive
         assert archive is not None
-        moved, first = run.drawn(archive)
+        particles_moved, first = run.drawn(archive)
     families = np.bincount(archive.first, archive.weights, minlength=particles)
     ancestors = 1 / float((families**2).sum())
     warn_of_few(ancestors, particles)
@@ -198,7 +198,9 @@ def nested(task: TemperingTask, particles: int) -> Any:
         "log_evidence": archive.log_evidence,
         "log_evidence_se": math.sqrt(run.variance(archive)),
         "effective_ancestors": ancestors,
-        "gradients": run.gradients + moved.gradients,
+        "gradients": run.gradients + particles_moved.gradients,
         "sampling_time": task.checkpoints.seconds,
     }
-    return as_results(task, "nested", moved.free, {"ancestor": first}, columns, attributes)
+    return as_results(
+        task, "nested", particles_moved.free, {"ancestor": first}, columns, attributes
+    )

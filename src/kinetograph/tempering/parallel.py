@@ -48,22 +48,22 @@ def parallel(task: TemperingTask, chains: int, draws: int, warmup: int) -> Any:
             f"draws={10 * draws} or more, or a sampler that moves further",
             SamplingWarning,
         )
-    kept = scanned.free.shape[1]
+    scan_count = scanned.free.shape[1]
     if scanned.interrupted:
         warn_user(
-            f"temper: stopped by Ctrl-C after {kept} of {draws} draws of each chain"
+            f"temper: stopped by Ctrl-C after {scan_count} of {draws} draws of each chain"
             f"{task.checkpoints.advice}",
             SamplingWarning,
         )
     attributes = {
-        "draws": kept,
+        "draws": scan_count,
         "interrupted": int(scanned.interrupted),
         "log_evidence": evidence.value,
         "log_evidence_se": evidence.error,
         "log_evidence_thermodynamic": thermodynamic(scanned.log_likelihood, replicas.powers),
         "barrier": float(scanned.rejections.sum()),
         "round_trips": scanned.round_trips.tolist(),
-        "round_trips_expected": round_trip_rate(scanned.rejections) * kept,
+        "round_trips_expected": round_trip_rate(scanned.rejections) * scan_count,
         "gradients": replicas.gradients,
         "sampling_time": task.checkpoints.seconds,
     }
@@ -101,18 +101,20 @@ def _begin(
 ) -> State:
     """Replicas at a ladder of equal rejection, which start at particles."""
     run = task.along(Annealing, max(PILOT, chains), GROUP, check, keeps=True)
-    known = np.array([0.0, *(rung.settings[0] for rung in run.rungs)])
+    powers_before = np.array([0.0, *(rung.settings[0] for rung in run.rungs)])
     if task.ladder is None:
         of_points = run.moves.points.log_likelihood
         pieces = [
             barrier_between(of_points(stage.free), *ends)
-            for stage, ends in zip(run.stages[:-1], pairwise(known), strict=True)
+            for stage, ends in zip(run.stages[:-1], pairwise(powers_before), strict=True)
         ]
         barrier = np.concatenate([[0.0], np.cumsum(pieces)])
-        powers = ladder_of(known, barrier, max(math.ceil(2 * barrier[-1]) + 1, FEWEST_RUNGS))
+        powers = ladder_of(
+            powers_before, barrier, max(math.ceil(2 * barrier[-1]) + 1, FEWEST_RUNGS)
+        )
     else:
         powers = np.concatenate([[0.0], task.ladder])
-    near = np.abs(powers[:, None] - known).argmin(1)
+    near = np.abs(powers[:, None] - powers_before).argmin(1)
     size = len(run.free)
     free = np.stack([run.stages[i].free[rng.choice(size, chains, False)] for i in near], 1)
     return {

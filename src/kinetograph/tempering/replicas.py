@@ -60,9 +60,9 @@ class Scanned(NamedTuple):
 
 def mean_of_known(values: np.ndarray) -> np.ndarray:
     """The means along the first axis, NaN left out."""
-    known = np.isfinite(values)
+    is_finite = np.isfinite(values)
     with np.errstate(invalid="ignore"):
-        means: np.ndarray = np.where(known, values, 0.0).sum(0) / known.sum(0)
+        means: np.ndarray = np.where(is_finite, values, 0.0).sum(0) / is_finite.sum(0)
     return means
 
 
@@ -145,11 +145,11 @@ class Replicas:
         records, interrupted = self.records, False
         try:
             while len(records) < count:
-                with holding() as held:
+                with holding() as delayed:
                     records.append(self._scan(tuning))
                     if checkpoints is not None:
-                        checkpoints.keep(self.state, EVERY, now=bool(held))
-                if held:
+                        checkpoints.keep(self.state, EVERY, now=bool(delayed))
+                if delayed:
                     raise KeyboardInterrupt
                 check()
         except KeyboardInterrupt:

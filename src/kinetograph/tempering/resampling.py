@@ -28,16 +28,16 @@ def next_power(log_likelihood: np.ndarray, power: float, efficiency: float) -> f
     """
     finite = log_likelihood[log_likelihood > -np.inf]
 
-    def kept(step: float) -> float:
+    def efficiency_after(step: float) -> float:
         weights = np.exp(step * (finite - finite.max()))
         return float(weights.sum() ** 2 / (weights**2).sum() / len(finite))
 
     low, high = 0.0, 1.0 - power
-    if kept(high) >= efficiency:
+    if efficiency_after(high) >= efficiency:
         return 1.0
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if kept(middle) >= efficiency else (low, middle)
+        low, high = (middle, high) if efficiency_after(middle) >= efficiency else (low, middle)
     return max(power + high, float(np.nextafter(power, 1.0)))  # always a step
 
 

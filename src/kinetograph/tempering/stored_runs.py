@@ -180,7 +180,7 @@ def _checked(path: Path, mine: Manifest, any_seed: bool) -> Manifest:
         changed = [name for name in data if data[name] != manifest["data"].get(name)]
         differences += [f"the data {name} have other values" for name in changed]
         if mine["program"] != manifest["program"]:
-            differences.append("the model or the sampler is another one")
+            differences.append("the model or the sampler differs")
     if differences or not _ended(path):  # results that are complete outlive versions
         differences += [
             f"{name}: got {version}, expected {manifest['versions'].get(name)}"

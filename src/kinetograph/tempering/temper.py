@@ -218,8 +218,8 @@ def temper(
 def _sizes(method: str, given: dict[str, int | None]) -> dict[str, int]:
     """The sizes of a run; sizes of other methods are refused."""
     defaults = PARALLEL if method == "parallel" else PARTICLES
-    others = [name for name, size in given.items() if size is not None and name not in defaults]
-    if others:
+    unfit = [name for name, size in given.items() if size is not None and name not in defaults]
+    if unfit:
         advice = (
             'give draws= and chains=, or take method="smc"'
             if method == "parallel"
@@ -227,7 +227,7 @@ def _sizes(method: str, given: dict[str, int | None]) -> dict[str, int]:
             'method="parallel"'
         )
         raise ValueError(
-            f'temper: method="{method}" has no {", ".join(f"{name}=" for name in others)}'
+            f'temper: method="{method}" has no {", ".join(f"{name}=" for name in unfit)}'
             f"{place_text()}; {advice}"
         )
     sizes = defaults | {name: size for name, size in given.items() if size is not None}

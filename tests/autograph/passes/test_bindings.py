@@ -10,7 +10,7 @@ from kinetograph.autograph.passes.bindings import bind_first, head_of
 
 def completed(source, own):
     node = tree(source)
-    node.own = set(own)
+    node.local_names = set(own)
     bind_first(node)
     return ast.unparse(node)
 

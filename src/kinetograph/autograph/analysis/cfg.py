@@ -76,7 +76,7 @@ class FlowGraph:
     def _step(
         self, first: ControlFlowPoint | None, *code: ast.AST, binds: str | None = None
     ) -> ControlFlowPoint:
-        """Add a point behind another one."""
+        """Add a point behind another point."""
         symbols = activity(code)
         if binds is not None:
             symbols.binds.add(binds)

@@ -70,7 +70,7 @@ def if_stmt(
     flags: Sequence[tuple[str, str]] = (),
     plain: Sequence[str] = (),
 ) -> None:
-    """An `if`: a symbolic condition builds both branches, another one runs one.
+    """An `if`: a symbolic condition builds both branches, other conditions run one.
 
     Parameters
     ----------

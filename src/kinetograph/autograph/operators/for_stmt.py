@@ -229,7 +229,7 @@ def _after_first(
         length=None if length is None else length - 1,
         at=lambda i: rows.at(i + 1),
         xs=xs,
-        done=None if done is None else lambda taken: done((taken + 1) * go),
+        done=None if done is None else lambda count: done((count + 1) * go),
     )
 
 

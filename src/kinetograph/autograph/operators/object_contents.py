@@ -32,7 +32,7 @@ _SEQUENCES = (list, deque)
 _BYTES = (bytearray, array)
 _CONTAINERS = (*_SEQUENCES, *_BYTES, dict, set)
 _OPEN = (SimpleNamespace, UserDict, UserList, ChainMap, List)  # library classes that are followed
-_KNOWN = (*_CONTAINERS, *_OPEN)
+_TRACKED_TYPES = (*_CONTAINERS, *_OPEN)
 _DESCRIPTORS = (property, staticmethod, classmethod)
 _WRAPPED = (
     *("__wrapped__", "python_function", "func", "args", "keywords"),
@@ -53,7 +53,9 @@ class Content:
     @property
     def may_change(self) -> bool:
         """Whether the content of the object is known and can change."""
-        return bool(self.attributes) or isinstance(self.owner, _KNOWN) or is_users(self.owner)
+        return (
+            bool(self.attributes) or isinstance(self.owner, _TRACKED_TYPES) or is_users(self.owner)
+        )
 
     def changed(self) -> bool:
         """Whether the object has another content now."""

@@ -185,7 +185,10 @@ def _root(value: Any) -> Any:
 
 
 def comes_from(value: Any, earlier_value: Any) -> bool:
-    """Whether a handle is another one, or its successor after writing."""
+    """Whether two handles are the same, or the first succeeds the second.
+
+    A handle has a successor after writing.
+    """
     if value is earlier_value:
         return True
     identity, earlier_identity = (
@@ -256,7 +259,7 @@ def kind_of(value: Any) -> tuple[str, str]:
 
 
 def note_one(result: Any, earlier: Any) -> None:
-    """Record that an array certainly is another one, after writing into it."""
+    """Record that an array certainly is an earlier array after writing."""
     note(result, [earlier])
     _identity(result).source = _identity(earlier)
 

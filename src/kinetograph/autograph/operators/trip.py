@@ -1,7 +1,7 @@
 """The effect of a staged loop's trip on objects of variables.
 
 One trip is built for all. In Python, trips could differ: the first may give an object a second
-name, or exchange it for another one. This has no effect if none of these objects is changed in
+name, or exchange it for another object. This has no effect if none of these objects is changed in
 place; otherwise the loop is refused.
 """
 

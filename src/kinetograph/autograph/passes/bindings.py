@@ -16,7 +16,7 @@ __all__ = ["bind_first", "head_of"]
 def bind_first(node: ast.FunctionDef) -> None:
     """Add missing bindings to a function and its inner functions, in place.
 
-    `node.own` are the variables of a function of the user.
+    `node.local_names` are the variables of a function of the user.
     """
     _missing(node)
 
@@ -50,7 +50,7 @@ def _missing(node: ast.FunctionDef) -> set[str]:
     arguments = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg]
     bound = {a.arg for a in arguments if a is not None} | _bound(node) - declared - shared
     expected -= bound
-    added = expected & getattr(node, "own", set())
+    added = expected & getattr(node, "local_names", set())
     start: list[ast.stmt] = [assign_name(n, ag_call("Undefined", text(n))) for n in sorted(added)]
     first = head_of(node.body)
     node.body[first:first] = [located(s, node.body[-1]) for s in start]

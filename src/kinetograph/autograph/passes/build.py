@@ -37,12 +37,12 @@ class Namer:
                     self.used.add(used)
         self.generated: set[str] = set()
 
-    def fresh(self, wanted: str) -> str:
-        """Return an unused name: `wanted`, with a number if necessary."""
-        candidate, number = wanted, 0
+    def fresh(self, name: str) -> str:
+        """Return an unused name: `name`, with a number if necessary."""
+        candidate, number = name, 0
         while candidate in self.used:
             number += 1
-            candidate = f"{wanted}_{number}" if not wanted.endswith("_") else f"{wanted}{number}"
+            candidate = f"{name}_{number}" if not name.endswith("_") else f"{name}{number}"
         self.used.add(candidate)
         self.generated.add(candidate)
         return candidate

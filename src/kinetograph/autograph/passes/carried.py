@@ -33,7 +33,7 @@ class Carried:
 
     Attributes
     ----------
-    own, shared
+    local_names, shared
         The local variables, and the variables that are declared `global` or `nonlocal`.
     states
         The state of each `if`, `while` and `for`.
@@ -52,8 +52,8 @@ class Carried:
         symbols = self.activity
         bound = {s for s in symbols.binds | symbols.removes if "." not in s}
         self.shared = symbols.globals | symbols.nonlocals
-        self.own = (bound | self.parameters) - self.shared
-        self.unsure = unsure - self.own
+        self.local_names = (bound | self.parameters) - self.shared
+        self.unsure = unsure - self.local_names
         self.states: dict[ast.stmt, CarriedSymbols] = {}
         self.managed: set[str] = set()
         self._analyse()
@@ -61,7 +61,7 @@ class Carried:
     def _analyse(self) -> None:
         graph = FlowGraph(self.node.body, sorted(self.parameters))
         live = live_before(graph.points)
-        definitions = reaching_definitions(graph, self.own - self.parameters)
+        definitions = reaching_definitions(graph, self.local_names - self.parameters)
         for statement in graph.before:
             if not isinstance(statement, (ast.If, ast.While, ast.For)):
                 continue
@@ -80,7 +80,7 @@ class Carried:
                     self.managed.add(symbol)
         if self.states:  # reads may move into generated functions
             for point in graph.points:
-                for symbol in point.activity.reads & self.own:
+                for symbol in point.activity.reads & self.local_names:
                     if UNDEFINED in definitions[point].get(symbol, ()):
                         self.managed.add(symbol)
         unsure = self.managed | self.unsure

@@ -55,13 +55,13 @@ class _ControlFlowLowering:
         self.node, self.namer, self.modules = node, namer, modules
         node.body = _declared_first(node.body)
         self.carried = Carried(node, modules, unsure)
-        self.own, self.shared = self.carried.own, self.carried.shared
-        self.writable = self.own | self.shared
+        self.local_names, self.shared = self.carried.local_names, self.carried.shared
+        self.writable = self.local_names | self.shared
 
     def run(self) -> None:
         """Rewrite the body."""
         body = self.block(self.node.body)
-        self.node.own = self.own - self.carried.parameters  # type: ignore[attr-defined]
+        self.node.local_names = self.local_names - self.carried.parameters  # type: ignore[attr-defined]
         names = sorted(self.carried.managed - self.carried.parameters)
         assignments = [assign_name(n, ag_call("Undefined", text(n))) for n in names]
         head = head_of(body)
@@ -171,7 +171,7 @@ class _ControlFlowLowering:
 
         No inner function or outer scope can then read it.
         """
-        hidden = self.own - self.carried.activity.captured - self.namer.generated
+        hidden = self.local_names - self.carried.activity.captured - self.namer.generated
         return symbol in hidden
 
     def while_statement(self, node: ast.While) -> list[ast.stmt]:
@@ -210,7 +210,7 @@ class _ControlFlowLowering:
 
     def function(
         self,
-        wanted: str,
+        name: str,
         body: list[ast.stmt],
         state: CarriedSymbols,
         parameters: Iterable[str] = (),
@@ -219,7 +219,7 @@ class _ControlFlowLowering:
         symbols = activity(body)
         changed = (symbols.binds | symbols.removes | symbols.rebound) & self.writable
         return define(
-            self.namer.fresh(wanted),
+            self.namer.fresh(name),
             body,
             parameters,
             nonlocals=changed - self.carried.activity.globals,
@@ -236,7 +236,7 @@ class _ControlFlowLowering:
                 value = _attribute(path, ast.Load())
                 reads.append(ag_call("ldu", lazy(value), text(symbol)))
                 writes.append(_attribute(path, ast.Store()))
-            elif symbol in self.own:
+            elif symbol in self.local_names:
                 reads.append(name(symbol))
                 writes.append(ast.Name(symbol, ast.Store()))
             else:

@@ -251,7 +251,7 @@ class Function(Closed):
                 "pure: the first argument must be values of the states, such as f.state.copy(), "
                 f"got {type(states).__name__}"
             )
-        results, finals = embed(self, states.known(self._cells), self._opened(values))
+        results, finals = embed(self, states.required_values(self._cells), self._opened(values))
         return self._structured(results), states.changed(self._cells, finals)
 
     def run(self, checked: Sequence[Any]) -> list[np.ndarray]:

@@ -66,6 +66,8 @@ def checked(node: Node, name: str, value: Any) -> Any:
             )
         given, array = array, array.astype(node.dtype)
         if array.dtype.kind in "iu" and (array != given).any():
-            lost = given[array != given].flat[0]
-            raise DataError(f"input {name}: {lost} does not fit into {node.dtype}{place_text()}")
+            first_unequal = given[array != given].flat[0]
+            raise DataError(
+                f"input {name}: {first_unequal} does not fit into {node.dtype}{place_text()}"
+            )
     return array

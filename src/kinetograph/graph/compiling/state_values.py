@@ -54,7 +54,7 @@ class StateValues(MutableMapping[State, np.ndarray]):
             }
             self._current = {**self._current, **new}
 
-    def known(self, cells: Iterable[Cell]) -> tuple[Any, ...]:
+    def required_values(self, cells: Iterable[Cell]) -> tuple[Any, ...]:
         """The values of some states; raises ModelError if one is missing."""
         for cell in cells:
             if cell not in self._current:

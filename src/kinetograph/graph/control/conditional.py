@@ -96,9 +96,9 @@ class Cond(Control):
         index, *captures = read(tensors[0]), *tensors[1:]
         live = scope.live_places(self)
         if scope.eager:
-            taken = int(np.clip(int(index), 0, len(self.subgraphs) - 1))
-            inputs = [captures[place] for place in self.places[taken]]
-            return list(map(read, self.subgraphs[taken].compute(inputs, scope)))
+            chosen = int(np.clip(int(index), 0, len(self.subgraphs) - 1))
+            inputs = [captures[place] for place in self.places[chosen]]
+            return list(map(read, self.subgraphs[chosen].compute(inputs, scope)))
         loops = scope.reporting(*self.subgraphs)
         choice = jnp.clip(jnp.asarray(index, np.int64), 0, len(self.subgraphs) - 1).astype(np.int32)
 
@@ -115,8 +115,8 @@ class Cond(Control):
             subgraph, places = self.subgraphs[number], self.places[number]
 
             def compute(choice: Any, captures: Sequence[Any]) -> Any:
-                taken = choice == number
-                active = taken if scope.active is None else taken & scope.active
+                is_taken = choice == number
+                active = is_taken if scope.active is None else is_taken & scope.active
                 inner = scope.inside(active=active)
                 inputs = [captures[place] for place in places]
                 results = subgraph.compute(inputs, inner, live)

@@ -203,20 +203,20 @@ class ControlFlowContext:
         `operands` are the nodes that are used together with it.
         """
         name = describe(node)
-        made = f" (made at {node.site})" if node.site else ""
+        origin = f" (made at {node.site})" if node.site else ""
         first, second = _loop_around(self), _loop_around(CURRENT.context)
         if first is not None and second is not None and first is not second:
             partners = [describe(n) for n in operands if n is not node]
             use = f"an operation on {partners[0]!r}" if partners else "another value"
             return SymbolicError(
-                f"Cannot use {name!r}{made} as input to {use}{place_text()} because they are in "
+                f"Cannot use {name!r}{origin} as input to {use}{place_text()} because they are in "
                 f"different while loops: {name!r} is in {first.title}, the other in "
                 f"{second.title}; make it a loop variable, so that the first loop returns it"
             )
         noun = "is in a while loop: it " if isinstance(self, WhileContext) else ""
         return SymbolicError(
-            f"{name!r}{made} {noun}is defined inside {self.title} and cannot be used here; return "
-            "it from there and use the result"
+            f"{name!r}{origin} {noun}is defined inside {self.title} and cannot be used here; "
+            "return it from there and use the result"
         )
 
     def read_outside(self, cell: Cell) -> Node:

@@ -183,7 +183,7 @@ class Strategy(Protocol):
     def forward(self, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
         """Run the loop; return its results and the stored values."""
 
-    def backward(self, kept: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:
+    def backward(self, residuals: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:
         """Compute the cotangents of carry, captures and rows."""
 
 

@@ -68,7 +68,7 @@ class Growth:
         self._body, self._count = loop.subgraphs[-1], loop.carried
         self._forms_of: dict[tuple[int, str], Inner | None] = {}  # as they enter a trip
         self._after: list[Node] = []  # as they leave the trip
-        self._kept: list[int] = []
+        self._carried_places: list[int] = []
 
     @staticmethod
     def of(
@@ -88,12 +88,12 @@ class Growth:
 
     def _find(self, place: int, kind: str) -> Node | None:
         forms = self._forms
-        known, growing = forms.known, forms.growing
+        forms_outside, growing_outside = forms.cache, forms.growing
         entering = {
             n: partial(self._entering, i) for i, n in enumerate(self._body.inputs[: self._count])
         }
         # Forms that are found inside of the loop are valid for this growth only.
-        forms.known, forms.growing = dict(known), {**growing, **entering}
+        forms.cache, forms.growing = dict(forms_outside), {**growing_outside, **entering}
         try:
             if place < self._count:
                 form = self._entering(place, kind)
@@ -101,7 +101,7 @@ class Growth:
                 form = forms(self._body.outputs[place], kind)
             return form if form is not None and self._leaves() else None
         finally:
-            forms.known, forms.growing = known, growing
+            forms.cache, forms.growing = forms_outside, growing_outside
 
     def _entering(self, place: int, kind: str) -> Node | None:
         """The inner node for a variable's form.
@@ -157,13 +157,13 @@ class Growth:
                 if not reached_set.isdisjoint(inputs_of_variable)
             }
             if more <= carried:
-                self._kept = sorted(carried)
+                self._carried_places = sorted(carried)
                 return not any(isinstance(n, Effect) for n in everything(reached))
             carried |= more
 
     def place(self, place: int) -> int:
         """The place of an old variable in the new loop."""
-        return self._kept.index(place)
+        return self._carried_places.index(place)
 
     @property
     def variables(self) -> int:
@@ -171,23 +171,26 @@ class Growth:
 
         The forms come after these variables.
         """
-        return len(self._kept)
+        return len(self._carried_places)
 
     @property
     def starts(self) -> list[Node]:
         parents = self._loop.parents
-        return [*(parents[i] for i in self._kept), *(inner.outer for inner in self._inners)]
+        return [
+            *(parents[i] for i in self._carried_places),
+            *(inner.outer for inner in self._inners),
+        ]
 
     def entering(self, subgraph: Subgraph) -> list[Node]:
         """The carried nodes as they enter the predicate or the body."""
-        return [*(subgraph.inputs[i] for i in self._kept), *self._inners]
+        return [*(subgraph.inputs[i] for i in self._carried_places), *self._inners]
 
     @property
     def leaving(self) -> list[Node]:
         """The carried nodes as they leave the body."""
-        return [*(self._body.outputs[i] for i in self._kept), *self._after]
+        return [*(self._body.outputs[i] for i in self._carried_places), *self._after]
 
     def arriving(self, role: str) -> list[Inner]:
         """The nodes that enter in addition to the old loop's inputs."""
-        known = (*self._body.inputs, *self._inners)
-        return arriving([*self._after, self.wanted], known, role)
+        existing = (*self._body.inputs, *self._inners)
+        return arriving([*self._after, self.wanted], existing, role)

@@ -35,7 +35,7 @@ class Residuals:
         after_cotangents = reached(jaxpr, jaxpr.invars[end + row :])
         varying = reached(jaxpr, [*jaxpr.invars[1:start], *jaxpr.invars[end : end + row]])
         late_equations = [e for e in jaxpr.eqns if reads(e, after_cotangents)]
-        handed_on = dict.fromkeys(
+        read_later = dict.fromkeys(
             v
             for v in variables_of(
                 [*(v for e in late_equations for v in e.invars), *jaxpr.outvars[forward:]]
@@ -43,8 +43,8 @@ class Residuals:
             if v in varying and v not in after_cotangents
         )
         rows = jaxpr.invars[end : end + row]
-        self.rows = [i for i, v in enumerate(rows) if v in handed_on]
-        residuals = [v for v in handed_on if v not in set(rows)]
+        self.rows = [i for i, v in enumerate(rows) if v in read_later]
+        residuals = [v for v in read_later if v not in set(rows)]
         self.types: Types = tuple(_type(v.aval) for v in residuals)
         self.gains = any(v not in set(jaxpr.invars) for v in residuals)
         early_equations = [e for e in jaxpr.eqns if not reads(e, after_cotangents)]

@@ -98,37 +98,43 @@ def used_inputs(jaxpr: Any, tokens: bool = False) -> list[bool]:
     """
     live = {id(v) for v in jaxpr.outvars}
     for equation in reversed(jaxpr.eqns):
-        made = [id(v) in live for v in equation.outvars]
-        if not any(made) and not equation.effects:
+        live_outputs = [id(v) in live for v in equation.outvars]
+        if not any(live_outputs) and not equation.effects:
             continue
         name = equation.primitive.name if not equation.effects else ""
         if name in _CALLED:
-            reads = _used_for(equation.params[_CALLED[name]].jaxpr, made, tokens)
+            reads = _used_for(equation.params[_CALLED[name]].jaxpr, live_outputs, tokens)
         elif name == "cond":
-            branches = [_used_for(b.jaxpr, made, tokens) for b in equation.params["branches"]]
+            branches = [
+                _used_for(b.jaxpr, live_outputs, tokens) for b in equation.params["branches"]
+            ]
             reads = [True, *map(any, zip(*branches, strict=True))]
         elif name == "while":
-            reads = _used_by_while(equation.params, made, tokens)
+            reads = _used_by_while(equation.params, live_outputs, tokens)
         elif name == TRACK.name:
-            reads = [made[0], made[1] or (tokens and made[0]), *[any(made)] * 4]
+            reads = [
+                live_outputs[0],
+                live_outputs[1] or (tokens and live_outputs[0]),
+                *[any(live_outputs)] * 4,
+            ]
         else:
             reads = [True] * len(equation.invars)
         live.update(id(v) for v, r in zip(equation.invars, reads, strict=True) if r)
     return [id(v) in live for v in jaxpr.invars]
 
 
-def _used_for(jaxpr: Any, wanted: Sequence[bool], tokens: bool) -> list[bool]:
-    outputs = [v for v, w in zip(jaxpr.outvars, wanted, strict=True) if w]
+def _used_for(jaxpr: Any, live_outputs: Sequence[bool], tokens: bool) -> list[bool]:
+    outputs = [v for v, w in zip(jaxpr.outvars, live_outputs, strict=True) if w]
     return used_inputs(
         jaxpr.replace(outvars=outputs, debug_info=jaxpr.debug_info.with_unknown_names()), tokens
     )
 
 
-def _used_by_while(params: Any, wanted: Sequence[bool], tokens: bool) -> list[bool]:
-    """The inputs on which a loop's predicate or wanted results depend."""
+def _used_by_while(params: Any, live_results: Sequence[bool], tokens: bool) -> list[bool]:
+    """The inputs on which a loop's predicate or live results depend."""
     cond_consts, body_consts = params["cond_nconsts"], params["body_nconsts"]
     cond_inputs = used_inputs(params["cond_jaxpr"].jaxpr, tokens)
-    carried = [a or b for a, b in zip(wanted, cond_inputs[cond_consts:], strict=True)]
+    carried = [a or b for a, b in zip(live_results, cond_inputs[cond_consts:], strict=True)]
     while True:
         body = _used_for(params["body_jaxpr"].jaxpr, carried, tokens)
         extended = [a or b for a, b in zip(carried, body[body_consts:], strict=True)]

@@ -205,9 +205,9 @@ class _Classic:
             case = number if is_switch else ("false", "true")[number]
             branch = self._group(pivot, f"{pivot}: {selector} is {case}", scope)
             branch = branch._replace(prefix=f"{scope.prefix}{pivot}/")
-            taken = [_named(f"{names[place]}/switch:{number}") for place in places]
+            branch_inputs = [_named(f"{names[place]}/switch:{number}") for place in places]
             values = self.read(
-                subgraph.outputs, dict(zip(subgraph.inputs, taken, strict=True)), branch
+                subgraph.outputs, dict(zip(subgraph.inputs, branch_inputs, strict=True)), branch
             )
             results[number] = self._add_all(
                 branch, _numbered(f"{branch.prefix}result", values), "", zip(values)

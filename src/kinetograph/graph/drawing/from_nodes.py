@@ -216,16 +216,16 @@ class _NodeReader:
         The listing shows handles in place of names.
         """
         folded: dict[Node, int] = {}  # operations inside an expression
-        taken = {*self.names.values()}
+        used_names = {*self.names.values()}
         for node in self.nodes:
             if isinstance(node, Bundle):  # several results are used
                 self.drawn.add(node)
                 control = self._control(node)
                 name = control.contexts[0].name if control is not None else ""
                 if node not in self.names:
-                    free = name and name not in taken
+                    free = name and name not in used_names
                     self.handles[node] = name if free else next(self.numbers)
-                    taken.add(name)
+                    used_names.add(name)
                 continue
             if self._is_result(node) and node not in self.names and node not in self.roots:
                 continue  # `while_1.i` is not drawn as a separate node

@@ -73,12 +73,12 @@ def _heights(
         last = turn >= 2 * turns
         near = both if last else before if turn % 2 == 0 else after
         for layer in layers if turn % 2 == 0 else layers[::-1]:
-            wanted, weights = {}, {}
+            best_heights, weights = {}, {}
             for i in layer:
                 pulls = [(stiffness[i, j], heights[j]) for j in near[i]]
                 weights[i] = sum(w for w, _ in pulls) or 0.1
-                wanted[i] = sum(w * h for w, h in pulls) / weights[i] if pulls else heights[i]
-            _separate(layer, items, heights, wanted, weights)
+                best_heights[i] = sum(w * h for w, h in pulls) / weights[i] if pulls else heights[i]
+            _separate(layer, items, heights, best_heights, weights)
     return heights
 
 
@@ -86,10 +86,10 @@ def _separate(
     layer: list[int],
     items: list[Box],
     heights: list[float],
-    wanted: dict[int, float],
+    best_heights: dict[int, float],
     weights: dict[int, float],
 ) -> None:
-    """Set the heights of a layer near the wanted ones, without overlap.
+    """Set the heights of a layer near the best heights, without overlap.
 
     The distance is a weighted sum of squares. After subtracting the space that is needed by all
     nodes above a node, the only constraint is that heights do not decrease: isotonic regression,
@@ -103,7 +103,7 @@ def _separate(
         offsets.append(room)
     pools: list[tuple[float, float, int]] = []  # mean, weight, how many
     for item, offset in zip(layer, offsets, strict=True):
-        mean, weight, count = wanted[item] - offset, weights[item], 1
+        mean, weight, count = best_heights[item] - offset, weights[item], 1
         while pools and pools[-1][0] > mean:
             m, w, n = pools.pop()
             mean = (m * w + mean * weight) / (w + weight)

@@ -15,6 +15,6 @@ nodes that follow from it would have to be copied wherever a graph is lowered. T
 copy bodies that keep a state, print, check or draw random numbers. Models, programs and results
 find nodes by their identity, so each of them would need the old graph and the new one.
 
-If other values of data decide otherwise, `model.set_data` writes the nodes again that chose a form
-(`graph.rewriting.rewriter`).
+If new values of data change a choice of forms, `model.set_data` writes the nodes with this choice
+again (`graph.rewriting.rewriter`).
 """

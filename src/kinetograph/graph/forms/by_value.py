@@ -35,19 +35,19 @@ def _by_value(form: Any, value: Any, *, kind: str) -> Any:
     """The form, differentiated as a function of the value."""
 
     @jax.custom_jvp
-    def known(form: Any, value: Any) -> Any:
+    def differentiated(form: Any, value: Any) -> Any:
         return form
 
-    @known.defjvp
+    @differentiated.defjvp
     def rule(primals: Any, tangents: Any) -> Any:
-        f, t = known(*primals), tangents[1]
+        f, t = differentiated(*primals), tangents[1]
         if kind == "square":
             return f, (2.0 * primals[1] * t).astype(f.dtype)
         if kind == "cholesky":
             return f, jax.jvp(small_cholesky, primals[1:], tangents[1:])[1]
         return f, _scaled(t, _SLOPES[kind](f)).astype(f.dtype)
 
-    return known(form, value)
+    return differentiated(form, value)
 
 
 def _scaled(t: Any, slope: Any) -> Any:

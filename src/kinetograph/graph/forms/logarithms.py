@@ -120,8 +120,8 @@ for _kind, _inner in (("log", "log1m"), ("log1m", "log"), ("logit",) * 2, ("prob
 def _from_one(node: Apply) -> bool:
     """Whether a difference is 1 - x, of x's own shape."""
     one, x = node.parents
-    known = isinstance(one, Data) and one.literal and bool(np.all(one.value == 1))
-    return known and x.shape == node.shape
+    is_one = isinstance(one, Data) and one.literal and bool(np.all(one.value == 1))
+    return is_one and x.shape == node.shape
 
 
 def _log1m_by_log(node: Apply, form: Form) -> Node | None:
@@ -202,8 +202,8 @@ def _odds(node: Apply, form: Form) -> Node | None:
 
 def _same_number(a: Node, b: Node) -> bool:
     """Whether nodes are equal constants, as in `2.0 / (2.0 + mean)`."""
-    known = isinstance(a, Data) and isinstance(b, Data) and a.literal and b.literal
-    return known and a.shape == b.shape and np.array_equal(a.value, b.value)  # type: ignore[attr-defined]
+    are_literal = isinstance(a, Data) and isinstance(b, Data) and a.literal and b.literal
+    return are_literal and a.shape == b.shape and np.array_equal(a.value, b.value)  # type: ignore[attr-defined]
 
 
 @register(ELEMENTWISE["reciprocal"], "log")

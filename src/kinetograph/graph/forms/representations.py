@@ -86,15 +86,15 @@ class Forms:
     """
 
     def __init__(self) -> None:
-        self.known: dict[tuple[Node, str], Node | None] = {}
+        self.cache: dict[tuple[Node, str], Node | None] = {}
         self.growing: dict[Node, Callable[[str], Node | None]] = {}
         self._depth = 0
         self._start = next_serial()
 
     def __call__(self, node: Node, kind: str) -> Node | None:
         key = node, kind
-        if key not in self.known:
-            self.known[key] = None
+        if key not in self.cache:
+            self.cache[key] = None
             if self._depth <= (DEEPEST_SQUARE if kind == "square" else DEEPEST):
                 self._depth += 1
                 with within(node.context):
@@ -106,8 +106,8 @@ class Forms:
                         form = FormOf(form, node, kind)
                         form._place = node._place
                 self._depth -= 1
-                self.known[key] = form
-        return self.known[key]
+                self.cache[key] = form
+        return self.cache[key]
 
     def _find(self, node: Node, kind: str) -> Node | None:
         if isinstance(node, Data):
@@ -139,11 +139,11 @@ class Forms:
         return self._of_moved(node, kind)
 
     def _of_moved(self, node: Apply, kind: str) -> Node | None:
-        moved = MOVED.get(node.operation)
-        if moved is None:
+        operands = MOVED.get(node.operation)
+        if operands is None:
             return None
         parents = list(node.parents)
-        for place in range(len(parents))[moved]:
+        for place in range(len(parents))[operands]:
             other = self(parents[place], kind)
             if other is None:
                 return None

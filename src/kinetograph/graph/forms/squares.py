@@ -26,11 +26,11 @@ __all__ = ["SQUARE_OF_SQRT"]
 SQUARE_OF_SQRT = Operation(
     "square_of_sqrt", lambda x: jnp.where(x < 0, jnp.nan, x), elementwise=True
 )
-_KNOWN: set[Operation | None] = {CAST, *WRITES, *MOVED}
+_WITH_RULE: set[Operation | None] = {CAST, *WRITES, *MOVED}
 
 
 def _of(operation: Operation) -> Callable[[Rule], Rule]:
-    _KNOWN.add(operation)
+    _WITH_RULE.add(operation)
     return register(operation, "square")
 
 
@@ -96,5 +96,5 @@ def _known_square(node: Node) -> Node | None:
     Each power calls this function, so that most nodes are excluded by their operation at once.
     """
     operation = getattr(node, "operation", None)
-    known = isinstance(node, (Inner, FormOf)) or operation in _KNOWN
-    return represent(node, "square") if known else None
+    has_rule = isinstance(node, (Inner, FormOf)) or operation in _WITH_RULE
+    return represent(node, "square") if has_rule else None

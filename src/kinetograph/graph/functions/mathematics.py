@@ -3,6 +3,7 @@
 from ..array import Array, ArrayLike
 from ..operations import elementwise as ew
 from ..operations.elementwise import elementwise
+from ..operations.rounding import round_to
 from ..public import public
 
 __all__ = [
@@ -239,7 +240,7 @@ def log(x: ArrayLike, base: ArrayLike | None = None) -> Array:
 @public
 def round(x: ArrayLike, decimals: int = 0) -> Array:
     """x rounded to a number of decimals, halves to even."""
-    return Array(ew.round_to(x, decimals))
+    return Array(round_to(x, decimals))
 
 
 @public

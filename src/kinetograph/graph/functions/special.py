@@ -59,7 +59,7 @@ def ilogit(x: ArrayLike) -> Array:
 
 @public
 def logit(x: ArrayLike) -> Array:
-    """log(p / (1 - p))."""
+    """The log odds, log(x / (1 - x))."""
     return Array(elementwise("logit", x))
 
 
@@ -71,25 +71,25 @@ def iprobit(x: ArrayLike) -> Array:
 
 @public
 def icloglog(x: ArrayLike) -> Array:
-    """1 - exp(-exp(x))."""
+    """The inverse of the complementary log-log link, 1 - exp(-exp(x))."""
     return Array(elementwise("icloglog", x))
 
 
 @public
 def icauchit(x: ArrayLike) -> Array:
-    """1/2 + arctan(x) / pi."""
+    """The Cauchy distribution function, 1/2 + arctan(x) / pi."""
     return Array(elementwise("icauchit", x))
 
 
 @public
 def softplus(x: ArrayLike) -> Array:
-    """log(1 + exp(x)), without overflow."""
+    """The softplus function log(1 + exp(x)), without overflow."""
     return Array(elementwise("softplus", x))
 
 
 @public
 def log1mexp(x: ArrayLike) -> Array:
-    """log(1 - exp(-x)) for x > 0, accurate at both ends."""
+    """The accurate logarithm of 1 - exp(-x) for x > 0."""
     return Array(elementwise("log1mexp", x))
 
 
@@ -119,7 +119,7 @@ def erf(x: ArrayLike) -> Array:
 
 @public
 def erfc(x: ArrayLike) -> Array:
-    """1 - erf(x), accurate for large x."""
+    """The complementary error function 1 - erf(x), accurate for large x."""
     return Array(elementwise("erfc", x))
 
 
@@ -143,13 +143,13 @@ def betaln(x: ArrayLike, y: ArrayLike) -> Array:
 
 @public
 def xlogy(x: ArrayLike, y: ArrayLike) -> Array:
-    """x log(y), 0 where x = 0."""
+    """The product x log(y); 0 where x = 0."""
     return Array(elementwise("xlogy", x, y))
 
 
 @public
 def xlog1py(x: ArrayLike, y: ArrayLike) -> Array:
-    """x log(1 + y), 0 where x = 0."""
+    """The product x log(1 + y); 0 where x = 0."""
     return Array(elementwise("xlog1py", x, y))
 
 
@@ -164,7 +164,7 @@ def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
 
 @public
 def erfcx(x: ArrayLike) -> Array:
-    """exp(x * x) * erfc(x), without overflow for large x."""
+    """The scaled function exp(x * x) * erfc(x), without overflow."""
     return Array(elementwise("erfcx", x))
 
 
@@ -197,7 +197,7 @@ def i0(x: ArrayLike) -> Array:
 
 @public
 def i0e(x: ArrayLike) -> Array:
-    """exp(-abs(x)) * i0(x)."""
+    """The scaled Bessel function exp(-abs(x)) * i0(x)."""
     return Array(elementwise("i0e", x))
 
 
@@ -209,7 +209,7 @@ def i1(x: ArrayLike) -> Array:
 
 @public
 def i1e(x: ArrayLike) -> Array:
-    """exp(-abs(x)) * i1(x)."""
+    """The scaled Bessel function exp(-abs(x)) * i1(x)."""
     return Array(elementwise("i1e", x))
 
 
@@ -285,7 +285,7 @@ def iv(v: float, x: ArrayLike) -> Array:
 
 @public
 def ive(v: float, x: ArrayLike) -> Array:
-    """exp(-x) * iv(v, x)."""
+    """The scaled Bessel function exp(-x) * iv(v, x)."""
     return Array(special.ive(v, x))
 
 
@@ -300,13 +300,13 @@ def kv(v: float, x: ArrayLike) -> Array:
 
 @public
 def kve(v: float, x: ArrayLike) -> Array:
-    """exp(x) * kv(v, x)."""
+    """The scaled Bessel function exp(x) * kv(v, x)."""
     return Array(special.kve(v, x))
 
 
 @public
 def entr(x: ArrayLike) -> Array:
-    """-x log(x), the terms of an entropy.
+    """The terms -x log(x) of an entropy.
 
     It is 0 at x = 0 and -inf for x < 0.
     """
@@ -315,7 +315,7 @@ def entr(x: ArrayLike) -> Array:
 
 @public
 def rel_entr(x: ArrayLike, y: ArrayLike) -> Array:
-    """x log(x / y), the terms of a Kullback-Leibler divergence.
+    """The terms x log(x / y) of a Kullback-Leibler divergence.
 
     It is 0 at x = 0.
     """

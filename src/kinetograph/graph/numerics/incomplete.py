@@ -39,19 +39,19 @@ _NORMAL = 1e16  # with more degrees of freedom, Student's distribution is a norm
 
 
 def _until_small(
-    step: Callable[[Any, Any], Any], start: Any, wanted: Any, eps: Any, least: Any = 0
+    step: Callable[[Any, Any], Any], start: Any, is_needed: Any, eps: Any, least: Any = 0
 ) -> tuple[Any, ...]:
     """Repeat `step` until the relative change is small.
 
     The relative change is the last part of the state.
 
-    Elements outside `wanted` are not computed. `least` is the smallest number of steps: with it,
+    Elements outside `is_needed` are not computed. `least` is the smallest number of steps: with it,
     derivatives have converged, too, although the loop checks the value only.
     """
 
     def is_running(carry: Any) -> Any:
         number, state = carry
-        return wanted & ((jnp.abs(state[-1]) > eps) | (number < least))
+        return is_needed & ((jnp.abs(state[-1]) > eps) | (number < least))
 
     def any_running(carry: Any) -> Any:
         return (carry[0] < TERMS) & jnp.any(is_running(carry))
@@ -81,7 +81,7 @@ def _ending(number: Any, largest: Any) -> Any:
 def _fraction(
     parts: Callable[[Any], tuple[Any, Any]],
     first: Any,
-    wanted: Any,
+    is_needed: Any,
     least: Any = 0,
 ) -> Any:
     """A continued fraction by Lentz's method.
@@ -112,10 +112,10 @@ def _fraction(
 
     start = 1 / nonzero(first)
     begin = (start, 1 / tiny * jnp.ones_like(first), start, jnp.ones_like(first))
-    return _until_small(step, begin, wanted, eps / 4, least)[0]
+    return _until_small(step, begin, is_needed, eps / 4, least)[0]
 
 
-def _gamma_series(a: Any, x: Any, wanted: Any) -> Any:
+def _gamma_series(a: Any, x: Any, is_needed: Any) -> Any:
     """The power series of the lower incomplete gamma function.
 
     It is 1 + x / (a + 1) + x^2 / ((a + 1) (a + 2)) + ...
@@ -127,7 +127,7 @@ def _gamma_series(a: Any, x: Any, wanted: Any) -> Any:
         return total + term, term, term / (total + term)
 
     one = jnp.ones_like(x)
-    return _until_small(step, (one, one, one), wanted, jnp.finfo(x.dtype).eps / 16)[0]
+    return _until_small(step, (one, one, one), is_needed, jnp.finfo(x.dtype).eps / 16)[0]
 
 
 # Coefficients of log Gamma(1 + a) in powers of a, from a on; accurate to 1e-17 for a <= 0.1.
@@ -276,7 +276,7 @@ def log_gamma_tails(a: Any, x: Any) -> tuple[Any, Any]:
     return log_p, log_q
 
 
-def _beta_fraction(a: Any, b: Any, x: Any, y: Any, wanted: Any) -> Any:
+def _beta_fraction(a: Any, b: Any, x: Any, y: Any, is_needed: Any) -> Any:
     """The continued fraction of I_x(a, b); y is 1 - x.
 
     Its value is I_x(a, b) divided by x^a y^b / (a B(a, b)). The fraction of Didonato and Morris
@@ -291,7 +291,7 @@ def _beta_fraction(a: Any, b: Any, x: Any, y: Any, wanted: Any) -> Any:
         return above, m + m * (b - m) * x / wide + remainder
 
     least = _ending(b, jnp.maximum(a, b))
-    return _fraction(parts, (a * y - b * x + 1) / (a + 1), wanted, least=least)
+    return _fraction(parts, (a * y - b * x + 1) / (a + 1), is_needed, least=least)
 
 
 def _beta_tails(a: Any, b: Any, x: Any, y: Any) -> Any:

@@ -195,7 +195,7 @@ ROWS = (
         _LIFT,
     ),
 )
-# Functions of SciPy that take known numbers only and return polynomials, zeros, ....
+# Functions of SciPy that take known numbers only, such as zeros and polynomials.
 OF_NUMBERS = """ai_zeros bei_zeros beip_zeros ber_zeros bernoulli berp_zeros bi_zeros c_roots
 cg_roots chebyc chebys chebyt chebyu erf_zeros euler fresnel_zeros fresnelc_zeros fresnels_zeros
 gegenbauer genlaguerre geterr h_roots he_roots hermite hermitenorm j_roots jacobi jn_zeros
@@ -206,7 +206,7 @@ roots_chebys roots_chebyt roots_chebyu roots_gegenbauer roots_genlaguerre roots_
 roots_hermitenorm roots_jacobi roots_laguerre roots_legendre roots_sh_chebyt roots_sh_chebyu
 roots_sh_jacobi roots_sh_legendre s_roots seterr sh_chebyt sh_chebyu sh_jacobi sh_legendre t_roots
 ts_roots u_roots us_roots y0_zeros y1_zeros y1p_zeros yn_zeros ynp_zeros"""
-# Functions of SciPy that are not ufuncs but call one.
+# Functions of SciPy that are not ufuncs, but call a ufunc.
 THROUGH = ("ivp", "kvp", "softplus", "zeta")
 
 _OF = {(row.module, name): row for row in ROWS for name in row.names.split()}

@@ -7,8 +7,9 @@ import numpy as np
 
 from ..node import Node
 from ..operations import assembling, comparing, shaping
-from ..operations.elementwise import astype, clip, copy, elementwise, floating, round_to, where
+from ..operations.elementwise import astype, clip, copy, elementwise, floating, where
 from ..operations.operands import Operand, as_node
+from ..operations.rounding import round_to
 from ..operations.scipy_special import sinc
 
 __all__ = ["ELEMENTS"]

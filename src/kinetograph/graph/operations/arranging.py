@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import ShapeError
 from ..messages import describe
 from ..node import Node
-from .build_time_values import known
+from .build_time_values import build_time_value
 from .elementwise import elementwise, floating, minus, plus, times, where
 from .indexing import index, ravel, take
 from .operands import Operand, as_node
@@ -87,15 +87,15 @@ def unstack(x: Operand, axis: int = 0) -> tuple[Node, ...]:
 
 
 def rollaxis(a: Operand, axis: int, start: int = 0) -> Node:
-    """x with an axis moved before another one."""
+    """x with an axis moved before another axis."""
     node = as_node(a)
     ndim = len(node.shape)
-    (moved,) = normalise_axes(node, axis, "rollaxis")
+    (source,) = normalise_axes(node, axis, "rollaxis")
     if not -ndim <= start <= ndim:
         raise ShapeError(f"rollaxis of {describe(node)}: start {start} is out of range")
     target = start + ndim if start < 0 else start
-    order = [i for i in range(ndim) if i != moved]
-    order.insert(target - (moved < target), moved)
+    order = [i for i in range(ndim) if i != source]
+    order.insert(target - (source < target), source)
     return transpose(node, order)
 
 
@@ -129,7 +129,7 @@ def delete(arr: Operand, obj: Any, axis: int | None = None) -> Node:
     if axis is None:
         node, axis = ravel(node), 0
     (a,) = normalise_axes(node, axis, "delete")
-    deleted = obj if isinstance(obj, slice) else known(obj, "delete: the places")
+    deleted = obj if isinstance(obj, slice) else build_time_value(obj, "delete: the places")
     return take(node, np.delete(np.arange(node.shape[a]), deleted), a)
 
 

@@ -43,7 +43,7 @@ class _Analysis:
         info = np.iinfo(node.dtype) if node.dtype.kind in "iu" else None
         if info is None:
             return -(2**64), 2**64
-        known_interval = self._known(node, depth) if depth else None
+        known_interval = self._computed(node, depth) if depth else None
         type_range = int(info.min), int(info.max)
         # A value outside the range of its type wraps around and can become any value.
         return (
@@ -54,7 +54,7 @@ class _Analysis:
             else type_range
         )
 
-    def _known(self, node: Node, depth: int) -> Interval | None:
+    def _computed(self, node: Node, depth: int) -> Interval | None:
         if isinstance(node, Data):
             # Data that are not literals can get other values later.
             is_fixed = node.literal and node.size

@@ -8,10 +8,10 @@ from ..node import Data
 from ..source import place_text
 from .operands import Operand, as_node
 
-__all__ = ["known", "known_number"]
+__all__ = ["build_time_value", "known_number"]
 
 
-def known(value: Operand, subject: str) -> np.ndarray:
+def build_time_value(value: Operand, subject: str) -> np.ndarray:
     """The value of an operand that must be known at build time."""
     node = as_node(value, subject)
     if not isinstance(node, Data):
@@ -26,7 +26,7 @@ def known(value: Operand, subject: str) -> np.ndarray:
 
 def known_number(value: Operand, subject: str) -> float:
     """The number in an operand that must be known at build time."""
-    values = known(value, subject)
+    values = build_time_value(value, subject)
     if values.size != 1:
         raise SymbolicError(f"{subject} must be one number, got {values.size}{place_text()}")
     return float(values.item())

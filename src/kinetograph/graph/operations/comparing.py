@@ -7,7 +7,7 @@ import numpy as np
 
 from ..node import Node
 from ..value_texts import shown
-from .build_time_values import known
+from .build_time_values import build_time_value
 from .elementwise import astype, elementwise, floating, minus, plus, times, where
 from .operands import Operand, as_node
 from .ordering import take_along_axis
@@ -105,7 +105,7 @@ def nan_quantile(
     The result is NaN if all elements are NaN.
     """
     node = floating(x, "nanquantile")
-    probabilities = known(q, "nanquantile: the probabilities").astype(float)
+    probabilities = build_time_value(q, "nanquantile: the probabilities").astype(float)
     if method != "linear":
         raise ValueError(f"nanquantile: method is {method!r}; 'linear' is available")
     if not np.all((probabilities >= 0) & (probabilities <= 1)):

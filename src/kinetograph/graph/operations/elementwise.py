@@ -1,4 +1,4 @@
-"""Elementwise operations: arithmetic, comparisons, transcendental and special functions.
+"""Operations on each element, as nodes; `elementwise_table` has the functions.
 
 Shapes and dtypes follow NumPy's own rules (`numpy.ufunc.resolve_dtypes`). They are found without
 JAX, and operands are cast to the types in which NumPy would compute, so JAX's promotion rules never
@@ -6,7 +6,7 @@ apply. There is one exception: where NumPy would convert small integers to half 
 the working precision is used.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -14,27 +14,15 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy import special as jsp
 
 from ..errors import DataError, ShapeError, SymbolicError
 from ..hooks import ON_NARROWED, ON_PARTIAL, ON_SQUARE
 from ..messages import describe, describe_operands
 from ..node import CURRENT, Apply, Inner, Node, Operation
-from ..numerics import (
-    bessel,
-    betas,
-    gammas,
-    gaussian,
-    incomplete,
-    integers,
-    owens,
-    special,
-    squared_distances,
-    zeta,
-)
+from ..numerics import gammas, integers
 from ..precision import FLOAT32, FLOAT64, float_dtype
 from ..source import place_text
-from ..value_texts import in_words
+from .elementwise_table import ELEMENTWISE, FLOAT_ONLY, OPERATORS, ORDERINGS, PARTIAL
 from .operands import (
     BAD_KINDS,
     PYTHON_TYPES,
@@ -51,127 +39,6 @@ __all__ = ["ELEMENTWISE", "elementwise", "power"]
 
 BOOL = np.dtype(bool)
 
-_FLOAT_ONLY: dict[str, Callable[..., Any]] = {
-    "expit": special.expit,
-    "logit": special.logit,
-    "log_expit": special.log_expit,
-    "softplus": special.softplus,
-    "log1mexp": special.log1mexp,
-    "sinpi": special.sinpi,
-    "cospi": special.cospi,
-    "tanpi": lambda x: special.sinpi(x) / special.cospi(x),
-    "icloglog": special.icloglog,
-    "icauchit": special.icauchit,
-    "gammaln": gammas.gammaln,
-    "gamma": gammas.gamma,
-    "psi": gammas.digamma,
-    "digamma": gammas.digamma,
-    "trigamma": gammas.trigamma,
-    "beta": betas.beta,
-    "betaln": betas.any_betaln,
-    "comb": gammas.comb,
-    "log_comb": gammas.log_comb,
-    "gammainc": incomplete.gammainc,
-    "gammaincc": incomplete.gammaincc,
-    "betainc": incomplete.betainc,
-    "betaincc": incomplete.betaincc,
-    "stdtr": incomplete.stdtr,
-    "i0": bessel.i0,
-    "i0e": bessel.i0e,
-    "i1": bessel.i1,
-    "i1e": bessel.i1e,
-    "exp1": bessel.exp1,
-    "expi": bessel.expi,
-    "kl_div": gammas.kl_div,
-    "zeta": zeta.zeta,
-    "owens_t": owens.owens_t,
-    "erf": jsp.erf,
-    "erfc": jsp.erfc,
-    "erfcx": gaussian.any_erfcx,
-    "erfinv": gaussian.erfinv,
-    "ndtr": gaussian.ndtr,
-    "log_ndtr": gaussian.log_ndtr,
-    "ndtri": gaussian.ndtri,
-    "root": special.root,
-    "cos_root": squared_distances.cos_root,
-    "exp_root": squared_distances.exp_root,
-    "matern32": squared_distances.matern32,
-    "matern52": squared_distances.matern52,
-    "xlogy": special.xlogy,
-    "xlog1py": special.xlog1py,
-}
-# NumPy's functions of floating-point numbers with more accurate derivatives than JAX's.
-_FLOAT_RULES: dict[str, Callable[..., Any]] = {
-    "tanh": special.tanh,
-    "logaddexp": special.logaddexp,
-    "logaddexp2": special.logaddexp2,
-    "hypot": special.hypot,
-    "arctan2": special.arctan2,
-    "maximum": special.maximum,
-    "minimum": special.minimum,
-    "fmax": special.fmax,
-    "fmin": special.fmin,
-}
-
-# NumPy's ufuncs for which JAX has an equivalent function of the same name.
-_ARITHMETIC = "add subtract multiply divide floor_divide remainder power negative positive absolute"
-_ROUNDING = "fabs sign rint floor ceil trunc square cbrt sqrt"
-_EXPONENTIAL = "exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2"
-_CIRCULAR = "sin cos tan arcsin arccos arctan arctan2 hypot deg2rad rad2deg"
-_HYPERBOLIC = "sinh cosh tanh arcsinh arccosh arctanh"
-_CHOOSING = "maximum minimum fmax fmin copysign heaviside"
-_COMPARING = "equal not_equal less less_equal greater greater_equal isnan isfinite isinf signbit"
-_ORDER = ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
-_LOGICAL = "logical_and logical_or logical_xor logical_not"
-_BITWISE = "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift"
-_WHOLE = "gcd lcm bitwise_count"
-_GROUPS = (_ARITHMETIC, _ROUNDING, _EXPONENTIAL, _CIRCULAR, _HYPERBOLIC, _CHOOSING)
-_UFUNCS = " ".join((*_GROUPS, _COMPARING, _LOGICAL, _BITWISE, _WHOLE)).split()
-_SYMBOLS = {
-    "add": "+",
-    "subtract": "-",
-    "multiply": "*",
-    "divide": "/",
-    "floor_divide": "//",
-    "remainder": "%",
-    "power": "**",
-    "equal": "==",
-    "not_equal": "!=",
-    "less": "<",
-    "less_equal": "<=",
-    "greater": ">",
-    "greater_equal": ">=",
-    "bitwise_and": "&",
-    "bitwise_or": "|",
-    "bitwise_xor": "^",
-    "left_shift": "<<",
-    "right_shift": ">>",
-    "negative": "-",
-    "invert": "~",
-}
-
-
-# A Python operator on Python numbers gives a Python number, while NumPy's functions give arrays.
-_OPERATORS = {*_ARITHMETIC.split(), *_BITWISE.split(), *_LOGICAL.split(), *_ORDER}
-PARTIAL = {"floor_divide", "remainder", "power"}  # undefined for some integers
-
-
-def _operation(name: str, lower: Callable[..., Any]) -> Operation:
-    return Operation(name, lower, _SYMBOLS.get(name), elementwise=True)
-
-
-ELEMENTWISE: dict[str, Operation] = {
-    **{name: _operation(name, getattr(jnp, name)) for name in _UFUNCS},
-    **{name: _operation(name, lower) for name, lower in _FLOAT_RULES.items()},
-    "divide": _operation("divide", special.divide),
-    "power": _operation("power", special.any_power),
-    "floor_divide": _operation("floor_divide", integers.floor_divide),
-    "remainder": _operation("remainder", integers.remainder),
-    "absolute": _operation("absolute", special.absolute),
-    "fabs": _operation("fabs", special.absolute),
-    "reciprocal": _operation("reciprocal", special.reciprocal),
-    **{name: _operation(name, lower) for name, lower in _FLOAT_ONLY.items()},
-}
 WHERE = Operation("where", jnp.where, elementwise=True)
 CAST = Operation("astype", integers.cast, elementwise=True)
 STOP_GRADIENT = Operation("stop_gradient", jax.lax.stop_gradient, elementwise=True)
@@ -189,7 +56,7 @@ class _Types(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _resolve(name: str, types: tuple[Any, ...], working: np.dtype) -> _Types:
-    if name in _FLOAT_ONLY:
+    if name in FLOAT_ONLY:
         dtypes = [t for t in types if isinstance(t, np.dtype)]
         has_integers = not dtypes or any(t.kind in "iub" for t in dtypes)
         output = FLOAT64 if has_integers else np.result_type(*dtypes, FLOAT32)
@@ -235,7 +102,7 @@ def elementwise(name: str, *operands: Operand) -> Node:
             node = literal(operand, operation=name)
             types.append(node.dtype)
         nodes.append(node)
-    if weak and name in _ORDER and not any(t is float or _kind(t) == "f" for t in types):
+    if weak and name in ORDERINGS and not any(t is float or _kind(t) == "f" for t in types):
         # Integers are compared in their own types.
         types = [node.dtype if isinstance(node, Node) else t for node, t in zip(nodes, types)]
     try:
@@ -248,7 +115,7 @@ def elementwise(name: str, *operands: Operand) -> Node:
         try:
             nodes = [n if isinstance(n, Node) else literal(n, t) for n, t in zip(nodes, inputs)]
         except OverflowError:
-            if name not in _ORDER:
+            if name not in ORDERINGS:
                 raise _too_large(name, nodes, inputs) from None
             wide = [x if isinstance(n, Node) else np.array(n) for x, n in zip(operands, nodes)]
             return elementwise(name, *wide)  # compares in a type that holds both numbers
@@ -261,7 +128,7 @@ def elementwise(name: str, *operands: Operand) -> Node:
     if output.kind in "iu" and name in PARTIAL:
         ON_PARTIAL(operation, nodes)
     node_made = Apply(operation, tuple(nodes), shape, output, attributes)
-    if weak and name in _OPERATORS:
+    if weak and name in OPERATORS:
         node_made.weak = all(isinstance(t, type) for t in map(type_of, operands))
     return node_made
 
@@ -445,44 +312,6 @@ def stop_gradient(x: Operand) -> Node:
     """x as a constant for derivatives."""
     node = as_node(x, "stop_gradient")
     return Apply(STOP_GRADIENT, (node,), node.shape, node.dtype)
-
-
-def round_to(x: Operand, decimals: int) -> Node:
-    """x rounded to the given number of decimals, halves to even."""
-    if isinstance(decimals, bool) or not isinstance(decimals, (int, np.integer)):
-        raise TypeError(
-            f"round: decimals must be a whole number, got {in_words(decimals)}{place_text()}"
-        )
-    node = as_node(x, "round")
-    if node.dtype.kind in "iu":
-        return _whole_rounded(node, 10 ** max(-decimals, 0))
-    if decimals == 0:
-        return elementwise("rint", x)
-    scale = 10.0 ** abs(decimals)
-    first, second = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
-    return elementwise(second, elementwise("rint", elementwise(first, x, scale)), scale)
-
-
-def _whole_rounded(node: Node, scale: int) -> Node:
-    """Integers rounded to multiples of a power of 10, halves to even."""
-    if scale == 1:
-        return copy(node)
-    if scale > np.iinfo(node.dtype).max:
-        return times(node, 0)
-    below = elementwise("floor_divide", node, scale)
-    remainder = minus(node, times(below, scale))
-    complement = minus(scale, remainder)
-    is_half_to_even = elementwise(
-        "logical_and", elementwise("equal", remainder, complement), _odd(below)
-    )
-    round_up = elementwise(
-        "logical_or", elementwise("greater", remainder, complement), is_half_to_even
-    )
-    return times(plus(below, astype(round_up, node.dtype)), scale)
-
-
-def _odd(node: Node) -> Node:
-    return elementwise("not_equal", elementwise("bitwise_and", node, 1), 0)
 
 
 def floating(x: Operand, operation: str = "") -> Node:

@@ -142,7 +142,7 @@ class _Key:
         self.template: list[Any] = []
         self.nodes: list[Node] = []
         self.stand_in: list[Any] = []
-        self.known = True  # whether all index nodes provably lie inside
+        self.is_inside = True  # whether all index nodes provably lie inside
         self.axis = 0
         parts = [getattr(p, "node", p) for p in (key if isinstance(key, tuple) else (key,))]
         consumed = sum(axes_taken(part) for part in parts)
@@ -190,7 +190,7 @@ class _Key:
             size = self._size(self.axis)
             if self.axis < len(node.shape):
                 _check_unknown(index_node, self.axis, size, node)
-            self.known = self.known and bounds.inside(index_node, -size, size - 1)
+            self.is_inside = self.is_inside and bounds.inside(index_node, -size, size - 1)
             self._slot(index_node, np.zeros(index_node.shape, np.int64))
             return
         if self.axis < len(node.shape):
@@ -330,12 +330,12 @@ def known_indices(node: Apply) -> Iterator[tuple[int, Node, int, int]]:
     indices = enumerate(node.parents)
     for _ in range(1 if node.operation in READS else 2):
         next(indices)
-    taken = sum(part is not None and part is not Ellipsis for part in template)
+    axis_count = sum(part is not None and part is not Ellipsis for part in template)
     axis = 0
     for part in template:
         if part is SLOT:
             yield *next(indices), axis, shape[axis]
-        axis += len(shape) - taken if part is Ellipsis else part is not None
+        axis += len(shape) - axis_count if part is Ellipsis else part is not None
 
 
 def _result_shape(key: _Key) -> tuple[int, ...]:
@@ -361,7 +361,7 @@ def index(x: Operand, key: Any) -> Node:
         return index(index(node, flags.wide), flags.key)
     parsed = _Key(node, key)
     shape = _result_shape(parsed)
-    operation = SLICE if not parsed.nodes else READ if parsed.known else READ_CHECKED
+    operation = SLICE if not parsed.nodes else READ if parsed.is_inside else READ_CHECKED
     attributes = {"template": tuple(parsed.template)}
     return Apply(operation, (node, *parsed.nodes), shape, node.dtype, attributes)
 
@@ -421,7 +421,7 @@ def update(x: Operand, key: Any, value: Operand, how: str) -> Node:
         "casts": (dtype, dtype, *(n.dtype for n in parsed.nodes)),
     }
     write_node = Apply(WRITE, (node, value_node, *parsed.nodes), node.shape, dtype, attributes)
-    if parsed.known:
+    if parsed.is_inside:
         return write_node
     sizes = tuple(size for _, _, _, size in known_indices(write_node))
     return Apply(

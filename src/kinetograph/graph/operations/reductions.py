@@ -16,7 +16,7 @@ from ..numerics.derivative_rules import derivatives
 from ..numerics.special import root
 from ..precision import float_dtype
 from ..source import place_text
-from ..suggestions import meant
+from ..suggestions import did_you_mean
 from .elementwise import floating
 from .operands import Operand, as_node
 from .recorded_draws import refuse_draws
@@ -136,7 +136,11 @@ def normalise_axes(node: Node, axis: Axis, operation: str) -> tuple[int, ...]:
         if not isinstance(a, (int, np.integer)):
             all_dims = node.dims or ()
             dims = [dim for dim in all_dims if dim is not None]
-            of_dim = f"; the axis of {a!r} is {all_dims.index(a)}" if a in dims else meant(a, dims)
+            of_dim = (
+                f"; the axis of {a!r} is {all_dims.index(a)}"
+                if a in dims
+                else did_you_mean(a, dims)
+            )
             got = repr(a)
             if isinstance(getattr(a, "node", None), Node):
                 of_dim = _OF_TWO.get(operation, "; several arrays are joined by kg.stack first")

@@ -63,35 +63,35 @@ def trips_inside(line: Affine, low: int, high: int) -> int:
     return room // abs(line.step) + 1
 
 
-Known = Mapping[Node, Affine]
+Lines = Mapping[Node, Affine]
 
 
-def affine(node: Node, known: Known, trips: int, depth: int = _DEPTH) -> Affine | None:
+def affine(node: Node, lines: Lines, trips: int, depth: int = _DEPTH) -> Affine | None:
     """The line that a whole number follows, or None.
 
-    `known` holds the lines of other nodes, and `trips` is the largest number of trips.
+    `lines` holds the lines of other nodes, and `trips` is the largest number of trips.
     """
-    line = known[node] if node in known else _computed(node, known, trips, depth)
-    most = _MOST if node in known else 2 * _MOST
+    line = lines[node] if node in lines else _computed(node, lines, trips, depth)
+    most = _MOST if node in lines else 2 * _MOST
     fits = line is not None and abs(line.start) + abs(line.step) * trips <= most
     return line if fits else None
 
 
-def _computed(node: Node, known: Known, trips: int, depth: int) -> Affine | None:
+def _computed(node: Node, lines: Lines, trips: int, depth: int) -> Affine | None:
     if node.shape or node.dtype.kind != "i" or node.dtype.itemsize < 4 or not depth:
         return None
     value = constant(node)
     if value is not None:
         return Affine(0, int(value))
     if isinstance(node, Inner) and node.role == "captured":  # by a branch
-        return affine(node.outer, known, trips, depth - 1)
+        return affine(node.outer, lines, trips, depth - 1)
     if not isinstance(node, Apply):
         return None
     if node.operation is CAST:
-        return affine(node.parents[0], known, trips, depth - 1)
+        return affine(node.parents[0], lines, trips, depth - 1)
     if node.operation not in (*_SUMS, ELEMENTWISE["multiply"], ELEMENTWISE["negative"]):
         return None
-    parts = [affine(parent, known, trips, depth - 1) for parent in node.parents]
+    parts = [affine(parent, lines, trips, depth - 1) for parent in node.parents]
     if any(part is None for part in parts):
         return None
     first, *rest = (part for part in parts if part is not None)
@@ -155,8 +155,8 @@ def _progression(values: np.ndarray | None) -> Affine | None:
 
 def _counter(node: Inner, after: Node) -> Affine | None:
     first = constant(node.outer)
-    same: Known = {node: Affine(1, 0)}
-    moved = affine(after, same, _MOST)  # a multiple of the value before, plus a step
-    if first is None or moved is None or moved.step != 1:
+    same: Lines = {node: Affine(1, 0)}
+    line = affine(after, same, _MOST)  # a multiple of the value before, plus a step
+    if first is None or line is None or line.step != 1:
         return None
-    return Affine(moved.start, int(first))
+    return Affine(line.start, int(first))

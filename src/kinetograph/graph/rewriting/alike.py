@@ -109,6 +109,7 @@ def at(array: Any, places: np.ndarray) -> Any:
 
 
 def equal_literals(column: Column) -> bool:
+    """Whether all nodes of a column are literals of the same value."""
     first = column[0]
     if not isinstance(first, Data) or not first.literal:
         return False

@@ -29,6 +29,6 @@ def together(order: Sequence[Node], computed: Container[Node]) -> tuple[list[Nod
         if isinstance(node, Apply) and node in kinds:
             members.setdefault((depth[node], kinds[node]), []).append(node)
     # Within one depth, other nodes come first: `alike` nodes may need them.
-    moved = sorted(order, key=lambda node: (depth[node], node in kinds))
+    sorted_nodes = sorted(order, key=lambda node: (depth[node], node in kinds))
     groups: Groups = {node: group for group in members.values() if len(group) > 1 for node in group}
-    return moved, groups
+    return sorted_nodes, groups

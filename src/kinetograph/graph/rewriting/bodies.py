@@ -70,20 +70,20 @@ def control_again(rewriter: "Rewriter", node: Control) -> Control | None:
     return _while(rewriter, node, operands) if isinstance(node, While) and same else None
 
 
-def part_again(node: Apply, made: Node) -> Node | None:
+def part_again(node: Apply, new_node: Node) -> Node | None:
     """One result of a node that was written again.
 
     None if the node was not a branch, loop, batch or derivative.
     """
-    if isinstance(made, Derivative):
-        return made.result(node.attributes["place"])
-    if not isinstance(made, Control):
+    if isinstance(new_node, Derivative):
+        return new_node.result(node.attributes["place"])
+    if not isinstance(new_node, Control):
         return None
-    place, outputs = node.attributes["place"], made.subgraphs[-1].outputs
+    place, outputs = node.attributes["place"], new_node.subgraphs[-1].outputs
     shape = outputs[place].shape if place < len(outputs) else node.shape
-    if isinstance(made, (Scan, Batch)) and place >= made.carried:
-        shape = (made.length, *shape)
-    return made.part(place, shape, node.dtype)
+    if isinstance(new_node, (Scan, Batch)) and place >= new_node.carried:
+        shape = (new_node.length, *shape)
+    return new_node.part(place, shape, node.dtype)
 
 
 def _entries(node: Control) -> Iterator[tuple[Node, int]]:
@@ -125,8 +125,8 @@ def _rows(rewriter: "Rewriter", node: Scan | Batch, operands: Operands) -> Scan 
     pairs = [
         (a.shape, b.shape) for a, b in zip(node.parents, operands, strict=True) if b is not None
     ]
-    gone = {a for old, new in pairs for a, b in zip(old, new, strict=True) if a != b}
-    if lengths == {node.length} and node.length in gone:
+    replaced_lengths = {a for old, new in pairs for a, b in zip(old, new, strict=True) if a != b}
+    if lengths == {node.length} and node.length in replaced_lengths:
         rewriter.refuse(node, "makes as many trips as an axis that changes was long")
     (length,) = lengths
     if isinstance(node, Batch):
@@ -213,8 +213,8 @@ def _entering(context: ControlFlowContext, inner: Inner, outer: Node) -> Inner:
     if inner.role == "captured" and outer in context._external:
         return context._external[outer]
     shape = outer.shape[1:] if inner.role == "row" else outer.shape
-    made = context.argument(outer, inner.role, inner.name, shape=shape, dtype=inner.dtype)
-    made.weak, made.interval = inner.weak, inner.interval
+    new_inner = context.argument(outer, inner.role, inner.name, shape=shape, dtype=inner.dtype)
+    new_inner.weak, new_inner.interval = inner.weak, inner.interval
     if inner.role == "captured":
-        context._external[outer] = made
-    return made
+        context._external[outer] = new_inner
+    return new_inner

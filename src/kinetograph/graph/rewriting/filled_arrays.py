@@ -43,7 +43,7 @@ def joined_rows(node: Apply) -> Apply:
     if not isinstance(loop, Scan) or loop.reverse or loop.context is not None or not loop.length:
         return node
     plan = Rowwise(loop, (), loop.length)
-    if place not in plan.filled:
+    if place not in plan.filled_places:
         return node
     with within(None):
         try:
@@ -55,14 +55,14 @@ def joined_rows(node: Apply) -> Apply:
 def _joined(loop: Scan, plan: Rowwise, place: int) -> Apply:
     """The rows of the array in one place of a loop."""
     firsts: dict[int, list[Node]] = {}
-    carried = [loop.parents[kept] for kept in plan.kept]
+    carried = [loop.parents[i] for i in plan.carried_places]
     for array in plan.arrays:
-        before = loop.parents[array.own.place]
-        start = before.shape[array.own.axis] - loop.length
-        if array.own[1:] != (0, Affine(1, start)) or array.lags > start:
+        before = loop.parents[array.rows.place]
+        start = before.shape[array.rows.axis] - loop.length
+        if array.rows[1:] != (0, Affine(1, start)) or array.lags > start:
             raise _NotRewritten
-        firsts[array.own.place] = [_row(before, number) for number in range(start)]
-        carried += firsts[array.own.place][::-1][: array.lags]
+        firsts[array.rows.place] = [_row(before, number) for number in range(start)]
+        carried += firsts[array.rows.place][::-1][: array.lags]
     if not carried:
         raise _NotRewritten
     rows = list(loop.parents[loop.carried : loop.carried + loop.rows])
@@ -73,7 +73,7 @@ def _joined(loop: Scan, plan: Rowwise, place: int) -> Apply:
         return _trip(loop, plan, nodes[: len(carry)], nodes[len(carry) :])
 
     _, results = scan(trip, [*map(Array, carried)], [*map(Array, rows)], loop.length)
-    later, first = results[plan.filled.index(place)].node, firsts[place]
+    later, first = results[plan.filled_places.index(place)].node, firsts[place]
     joined = concatenate([stack(first), later]) if first else later
     assert isinstance(joined, Apply)
     return joined
@@ -87,12 +87,12 @@ def _trip(
     with x64():
         variables, instead = plan.begin(carry, rows[loop.rows :])
     inputs = [*variables, *rows[: loop.rows], *loop.parents[loop.carried + loop.rows :]]
-    made = {
+    replacements = {
         inner: outer
         for place, (inner, outer) in enumerate(zip(body.inputs, inputs, strict=True))
-        if place not in plan.filled
+        if place not in plan.filled_places
     }
-    rewriter = Rewriter(_refuse, made)
+    rewriter = Rewriter(_refuse, replacements)
     rewriter.contexts[old] = CURRENT.context
     for node in body.nodes:
         if node not in instead:

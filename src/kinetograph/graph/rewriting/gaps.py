@@ -48,11 +48,11 @@ def stacked_values(column: Column) -> Node:
 
 
 def all_steps(
-    column: Column, parents: Parents = _parents, others: Iterable[Node] = ()
+    column: Column, parents: Parents = _parents, candidates: Iterable[Node] = ()
 ) -> Column | None:
     """The values of all steps, from the first to the last value.
 
-    Among `others` are perhaps values of later steps.
+    Among `candidates` are perhaps values of later steps.
     """
     pairs = pairwise(column)
     ways = Counter(filter(None, (_way(later, value, parents) for value, later in pairs)))
@@ -69,7 +69,7 @@ def all_steps(
     remaining = iter(steps)
     if not all(value in remaining for value in column):
         return None
-    following = {_before(node, way, parents): node for node in others}
+    following = {_before(node, way, parents): node for node in candidates}
     while (later := following.get(steps[-1])) is not None:
         steps.append(later)
     return tuple(steps)

@@ -52,7 +52,7 @@ class JoinedColumns:
 
     def __init__(self, given: Mapping[Column, Node], needed: Collection[Node]) -> None:
         self._needed = needed
-        self._found = {
+        self._joined_columns = {
             column: JoinedColumn(node, True, len(column[0].shape)) for column, node in given.items()
         }
 
@@ -64,11 +64,11 @@ class JoinedColumns:
         NotAlike
             If the nodes are not alike.
         """
-        if column not in self._found:
-            joined = self._found[column] = self._joined(column)
+        if column not in self._joined_columns:
+            joined = self._joined_columns[column] = self._joined(column)
             if joined.node is not column[0] and isinstance(joined.node, Apply):
                 joined.node._place = column[0]._place
-        return self._found[column]
+        return self._joined_columns[column]
 
     def _joined(self, column: Column) -> JoinedColumn:
         first = column[0]
@@ -198,8 +198,8 @@ def _later_axes(one: Apply) -> dict[str, object]:
     axis, ndim = one.attributes["axis"], len(one.parents[0].shape)
     several = isinstance(axis, tuple)
     axes = tuple(range(ndim)) if axis is None else axis if several else (axis,)
-    moved = tuple(a % ndim + 1 for a in axes)
-    return {**one.attributes, "axis": moved if several or axis is None else moved[0]}
+    later = tuple(a % ndim + 1 for a in axes)
+    return {**one.attributes, "axis": later if several or axis is None else later[0]}
 
 
 def _softmax(one: Apply, parents: Sequence[JoinedColumn], count: int) -> Node:

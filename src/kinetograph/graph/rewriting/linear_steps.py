@@ -87,18 +87,18 @@ def linear_steps(last: Any, parts: StepParts) -> LinearSteps | None:
             return None
         outer.append((link, other))
         last = link.moving
-    found = _steps_of_state(last, parts)
+    steps = _steps_of_state(last, parts)
     for link, other in reversed(outer):
-        found = None if found is None else _transformed(found, link, other)
-    return found
+        steps = None if steps is None else _transformed(steps, link, other)
+    return steps
 
 
 def _link(part: Any, parts: StepParts) -> _Link | None:
     """The linear operation that gives a part, if there is one."""
-    found = parts.inputs(part) if parts.moves(part) else None
-    if found is None or found[0] not in _LINEAR:
+    operation = parts.inputs(part) if parts.moves(part) else None
+    if operation is None or operation[0] not in _LINEAR:
         return None
-    name, operands = _LINEAR[found[0]], found[1]
+    name, operands = _LINEAR[operation[0]], operation[1]
     moving = [i for i, operand in enumerate(operands) if parts.moves(operand)]
     if len(moving) != 1 or (name == "divide" and moving == [1]):
         return None
@@ -129,9 +129,9 @@ def _steps_of_state(last: Any, parts: StepParts) -> LinearSteps | None:
     return None if steps is None or isinstance(slope, float) else LinearSteps(before, slope, steps)
 
 
-def _transformed(found: LinearSteps, link: _Link, other: Node | None) -> LinearSteps:
+def _transformed(linear: LinearSteps, link: _Link, other: Node | None) -> LinearSteps:
     """The steps of the results of an operation on the states."""
-    before, slope, steps = found
+    before, slope, steps = linear
 
     def result(state: Node) -> Node:
         operands = [state] if other is None else [state, other][:: -1 if link.place else 1]

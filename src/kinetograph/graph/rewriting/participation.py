@@ -107,16 +107,16 @@ TRACK.multiple_results = True
 
 
 @TRACK.def_impl
-def _evaluate(value: Any, token: Any, *others: Any, axes: int, again: bool) -> Any:
+def _evaluate(value: Any, token: Any, *masks: Any, axes: int, again: bool) -> Any:
     return [value, token]
 
 
 @TRACK.def_abstract_eval
-def _types(value: Any, token: Any, *others: Any, axes: int, again: bool) -> Any:
+def _types(value: Any, token: Any, *masks: Any, axes: int, again: bool) -> Any:
     return [value, token]
 
 
-mlir.register_lowering(TRACK, lambda context, value, token, *others, **options: [value, token])
+mlir.register_lowering(TRACK, lambda context, value, token, *masks, **options: [value, token])
 
 
 def _push(primals: Any, tangents: Any, *, axes: int, again: bool) -> Any:
@@ -136,9 +136,9 @@ ad.primitive_jvps[TRACK] = _push
 def _transpose(cotangents: Any, *inputs: Any, axes: int, again: bool) -> Any:
     of_value, of_token = cotangents
     recalled, always, late = inputs[3:]
-    wanted = [ad.is_undefined_primal(x) for x in inputs[:3]]
+    is_linear = [ad.is_undefined_primal(x) for x in inputs[:3]]
     if type(of_value) is ad.Zero:
-        return [of_value, of_token if wanted[1] else None, *[None] * 4]
+        return [of_value, of_token if is_linear[1] else None, *[None] * 4]
     flag = jnp.asarray(always)
     if type(of_token) is not ad.Zero:
         late = jnp.asarray(late)
@@ -150,7 +150,7 @@ def _transpose(cotangents: Any, *inputs: Any, axes: int, again: bool) -> Any:
         parts = (of_value, none, recalled, none, flag, jnp.zeros_like(flag))
         of_value = TRACK.bind(*parts, axes=axes, again=again)[0]
     taking = flag.any(tuple(range(axes, flag.ndim))).astype(np.float32)
-    return [of_value, *(taking if w else None for w in wanted[1:]), None, None, None]
+    return [of_value, *(taking if w else None for w in is_linear[1:]), None, None, None]
 
 
 def _wide(mask: Any, ndim: int) -> Any:

@@ -60,10 +60,10 @@ class Rewriter:
         self,
         refuse: Callable[[Node, str], NoReturn],
         new: Mapping[Node, Node],
-        kept: Iterable[Node] = (),
+        unchanged: Iterable[Node] = (),
     ) -> None:
         self.refuse = refuse
-        self.made: dict[Node, Node] = {**{node: node for node in kept}, **new}
+        self.made: dict[Node, Node] = {**{node: node for node in unchanged}, **new}
         self.contexts: dict[ControlFlowContext | None, ControlFlowContext | None] = {None: None}
         self.places: dict[Node, frozenset[int]] = {}
 
@@ -99,11 +99,11 @@ class Rewriter:
             self.refuse(node, _UNKNOWN_WAY)
         with within(self.contexts[node.context]):
             operands = tuple(self.made[n] for n in self.above(node))
-            made = self.write(node, operands)
-        made.name, made.weak, made._place = node.name, node.weak, node._place
-        if node.dims is not None and len(node.dims) == len(made.shape):
-            made.dims = node.dims
-        return made
+            new_node = self.write(node, operands)
+        new_node.name, new_node.weak, new_node._place = node.name, node.weak, node._place
+        if node.dims is not None and len(node.dims) == len(new_node.shape):
+            new_node.dims = node.dims
+        return new_node
 
     def write(self, node: Node, operands: tuple[Node, ...]) -> Node:
         """Write one node with new operands."""
@@ -134,7 +134,7 @@ class Rewriter:
         template, first = node.attributes["template"], 2 if writes else 1
         old, new = node.parents[0], operands[0]
         changed = [a != b for a, b in zip(old.shape, new.shape, strict=True)]
-        taken = sum(part is not None and part is not Ellipsis for part in template)
+        axis_count = sum(part is not None and part is not Ellipsis for part in template)
         indices = iter(zip(node.parents[first:], operands[first:], strict=True))
         key: list[Any] = []
         axis = 0
@@ -148,7 +148,7 @@ class Rewriter:
             elif type(part) is int and changed[axis] and part == old.shape[axis] - 1 > 0:
                 self.refuse(node, f"takes the last place, {part}, by its number and not as -1")
             key.append(part)
-            axis += len(changed) - taken if part is Ellipsis else part is not None
+            axis += len(changed) - axis_count if part is Ellipsis else part is not None
         if writes:
             return update(new, tuple(key), operands[1], node.attributes["how"])
         return index(new, tuple(key))
@@ -164,21 +164,21 @@ class Rewriter:
             times = attributes["reps"] if node.operation is TILE else (attributes["repeats"],)
             if {o for o, n in zip(old, new, strict=True) if o != n} & set(times):
                 self.refuse(node, "repeats what changes as often as it was long")
-        made = Apply(node.operation, operands, (), node.dtype, attributes)
-        specs = [jax.ShapeDtypeStruct(p.shape, p.dtype) for p in made.parents]
+        new_node = Apply(node.operation, operands, (), node.dtype, attributes)
+        specs = [jax.ShapeDtypeStruct(p.shape, p.dtype) for p in new_node.parents]
 
         def lowered(*tensors: Any) -> Any:
-            return lower_node(made, dict(zip(made.parents, tensors, strict=True)), Scope())
+            return lower_node(new_node, dict(zip(new_node.parents, tensors, strict=True)), Scope())
 
         with x64():
             try:
-                made.shape = tuple(jax.eval_shape(lowered, *specs).shape)
+                new_node.shape = tuple(jax.eval_shape(lowered, *specs).shape)
             except (TypeError, ValueError):
                 shapes = ", ".join(f"{describe(p)} {p.shape}" for p in operands)
                 self.refuse(node, f"does not fit together: {shapes}")
-        if len(made.shape) != len(node.shape):
+        if len(new_node.shape) != len(node.shape):
             self.refuse(node, "has another number of axes")
-        return made
+        return new_node
 
     def _reshaped(self, node: Apply, old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...]:
         """The new shape of a reshape.

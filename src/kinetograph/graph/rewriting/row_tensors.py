@@ -73,8 +73,8 @@ def with_rows(array: Any, rows: Any, filled: LoopRows, trips: Any) -> Any:
     count = rows.shape[0]
     if trips is not None:
         before = _progression(array, line, 0, count)
-        made = jnp.arange(count) < trips
-        rows = jnp.where(made.reshape(-1, *(1,) * (rows.ndim - 1)), rows, before)
+        is_written = jnp.arange(count) < trips
+        rows = jnp.where(is_written.reshape(-1, *(1,) * (rows.ndim - 1)), rows, before)
     rows = rows if line.step > 0 else jnp.flip(rows, 0)
     low, high = sorted((line.start, line.at(count - 1)))
     if abs(line.step) == 1 or count == 1:

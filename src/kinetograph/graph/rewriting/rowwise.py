@@ -68,7 +68,7 @@ class _Moving(NamedTuple):
 class _Filled(NamedTuple):
     """An array that the loop fills."""
 
-    own: LoopRows  # the rows that it writes, as they were before the loop
+    rows: LoopRows  # the rows that it writes, as they were before the loop
     starts: bool  # whether these rows are inputs
     lags: int  # number of carried rows that were written last, the newest first
     type: jax.ShapeDtypeStruct  # of a row
@@ -93,7 +93,7 @@ class Rowwise:
 
     Attributes
     ----------
-    kept, filled
+    carried_places, filled_places
         The places of carried variables, and of variables that are filled row by row.
     arrays, inputs
         The arrays that are filled, and the rows that are inputs of the trips.
@@ -115,16 +115,19 @@ class Rowwise:
         self.arrays: list[_Filled] = []
         self._reads: list[_Read] = []
         self._now: dict[Node, Instead] = {}
-        self._known = counters(self._body, loop.carried)
-        trips = self._bound(most) if self._known else None
+        self._counters = counters(self._body, loop.carried)
+        trips = self._bound(most) if self._counters else None
         if trips:
             self._find(set(left), trips)
         self.trips = trips if self.arrays or self._reads else None
-        self.filled = [f.own.place for f in self.arrays]
-        self.kept = [i for i in range(loop.carried) if i not in self.filled]
-        self.origins = [*self.kept, *(f.own.place for f in self.arrays for _ in range(f.lags))]
+        self.filled_places = [f.rows.place for f in self.arrays]
+        self.carried_places = [i for i in range(loop.carried) if i not in self.filled_places]
+        self.origins = [
+            *self.carried_places,
+            *(f.rows.place for f in self.arrays for _ in range(f.lags)),
+        ]
         self.types = tuple(f.type for f in self.arrays)
-        coming = [f.own for f in self.arrays if f.starts] + [
+        coming = [f.rows for f in self.arrays if f.starts] + [
             r.rows for r in self._reads if not r.lag
         ]
         self.inputs = list(dict.fromkeys(coming))
@@ -141,7 +144,7 @@ class Rowwise:
         if len(indices) != 1:
             return None
         ((_, index, axis, size),) = indices
-        line = affine(index, self._known, size)
+        line = affine(index, self._counters, size)
         if line is None or not line.step:
             return None
         return _Moving(axis, line, fixed_parts(node))
@@ -195,7 +198,7 @@ class Rowwise:
         if None in moving or len(moving) > 1:
             return
         ((axis, line),) = filter(None, moving)
-        size, own = inner.shape[axis], LoopRows(place, axis, line)
+        size, rows = inner.shape[axis], LoopRows(place, axis, line)
         if not line.within(0, size - 1, trips):
             return
         now: dict[Node, Instead] = {}
@@ -208,7 +211,7 @@ class Rowwise:
             if line in (at.line, at.line.plus(Affine(0, size))):
                 now[node] = Instead(partial(read_row, part=at.part))
             elif not odd and 0 < lag <= _MOST_ROWS and _is_recent(at.line, line, size, trips):
-                reads.append(_Read(node, own, lag, at.part))
+                reads.append(_Read(node, rows, lag, at.part))
             elif (odd or lag < 0) and at.line.within(0, size - 1, trips):
                 reads.append(_Read(node, LoopRows(place, axis, at.line), 0, at.part))
             else:
@@ -224,15 +227,15 @@ class Rowwise:
         lags = max((read.lag for read in reads), default=0)
         row = (*inner.shape[:axis], *inner.shape[axis + 1 :])
         kind = jax.ShapeDtypeStruct(row, inner.dtype)
-        self.arrays.append(_Filled(own, inner in uses.chosen or not sets_all, lags, kind))
+        self.arrays.append(_Filled(rows, inner in uses.chosen or not sets_all, lags, kind))
 
     # Running
     def enter(self, tensors: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The first carried values and the input rows."""
-        carried = [tensors[i] for i in self.kept]
+        carried = [tensors[i] for i in self.carried_places]
         for f in self.arrays:
-            array = tensors[f.own.place]
-            carried += [row_before(array, f.own, lag, f.type) for lag in range(1, f.lags + 1)]
+            array = tensors[f.rows.place]
+            carried += [row_before(array, f.rows, lag, f.type) for lag in range(1, f.lags + 1)]
         return carried, [input_rows(tensors[rows.place], rows, self.trips) for rows in self.inputs]
 
     def variables(self, carried: Sequence[Any]) -> list[Any]:
@@ -240,8 +243,8 @@ class Rowwise:
 
         None stands for filled arrays.
         """
-        found = dict(zip(self.kept, carried, strict=False))
-        return [found.get(place) for place in range(self._loop.carried)]
+        by_place = dict(zip(self.carried_places, carried, strict=False))
+        return [by_place.get(place) for place in range(self._loop.carried)]
 
     def begin(
         self, carried: Sequence[Any], coming: Sequence[Any]
@@ -252,7 +255,7 @@ class Rowwise:
         variables = self.variables(carried)
         for f in self.arrays:
             blank = jnp.zeros(f.type.shape, f.type.dtype)
-            variables[f.own.place] = rows[f.own] if f.starts else blank
+            variables[f.rows.place] = rows[f.rows] if f.starts else blank
         instead = dict(self._now)
         for read in self._reads:
             row = recent[read.rows.place][read.lag - 1] if read.lag else rows[read.rows]
@@ -261,8 +264,8 @@ class Rowwise:
 
     def _recent(self, carried: Sequence[Any]) -> dict[int, list[Any]]:
         """The carried rows, by the place of their array."""
-        left = iter(carried[len(self.kept) :])
-        return {f.own.place: [next(left) for _ in range(f.lags)] for f in self.arrays}
+        left = iter(carried[len(self.carried_places) :])
+        return {f.rows.place: [next(left) for _ in range(f.lags)] for f in self.arrays}
 
     def end(self, carried: Sequence[Any], after: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The values carried to the next trip, and the output rows.
@@ -270,10 +273,10 @@ class Rowwise:
         `after` holds the body's variables after a trip.
         """
         recent = self._recent(carried)
-        on = [after[place] for place in self.kept]
+        on = [after[place] for place in self.carried_places]
         for f in self.arrays:
-            on += [after[f.own.place], *recent[f.own.place]][: f.lags]
-        return on, [after[place] for place in self.filled]
+            on += [after[f.rows.place], *recent[f.rows.place]][: f.lags]
+        return on, [after[place] for place in self.filled_places]
 
     def leave(
         self, tensors: Sequence[Any], carried: Sequence[Any], rows: Sequence[Any], trips: Any
@@ -284,7 +287,7 @@ class Rowwise:
         """
         variables = self.variables(carried)
         for f, written in zip(self.arrays, rows, strict=True):
-            variables[f.own.place] = with_rows(tensors[f.own.place], written, f.own, trips)
+            variables[f.rows.place] = with_rows(tensors[f.rows.place], written, f.rows, trips)
         return variables
 
 

@@ -102,9 +102,9 @@ class StackedSteps:
             if isinstance(kind, Apply) and not is_single(column):
                 copies |= {*ancestors([kind])}.difference(ancestors([column[-1]]))
         read = {node for column, kind in kinds if isinstance(kind, ArrayPlaces) for node in column}
-        known = self.inside | read
+        columns = self.inside | read
         return all(
-            node in known and guards[node] <= self.inside
+            node in columns and guards[node] <= self.inside
             for node in self.replaced | copies
             if node in guards
         )
@@ -124,8 +124,8 @@ class StackedSteps:
             first = [jnp.asarray(read(environment[n])).astype(dtype) for n in self.first]
             rows = jnp.concatenate([jnp.stack(first), rows])
         tensors: dict[Node, Any] = {self.stack: jnp.moveaxis(rows, 0, axis)}
-        for column, wanted in self.outputs.items():
-            tensors |= {node: arrays[column][i] for i, node in wanted}
+        for column, nodes_at in self.outputs.items():
+            tensors |= {node: arrays[column][i] for i, node in nodes_at}
         return tensors
 
     @cached_property
@@ -213,27 +213,27 @@ class StackedSteps:
             return {self.column: jnp.cumsum(whole.at[0].add(one(total.before).astype(dtype)), 0)}
         needed = [p for c in operations for p in self._functions[c][1] if p in arrays]
         rows = {c: arrays[c] for c in needed}
-        wanted = [c for c in operations if c in self.outputs or c == self.column]
+        output_columns = [c for c in operations if c in self.outputs or c == self.column]
 
         def trip(before: Any, inputs: Any) -> tuple[Any, Any]:
             values = {**single, **dict(zip(rows, inputs, strict=True))}
-            values |= {c: held[0] for c, held in zip(delayed, before, strict=True)}
+            values |= {c: earlier[0] for c, earlier in zip(delayed, before, strict=True)}
             for column in operations:
                 function, parents = self._functions[column]
                 values[column] = function(*(values[p] for p in parents))
             pairs = zip(before, delayed.values(), strict=True)
-            after = [(*held[1:], values[kind.column]) for held, kind in pairs]
-            return after, [values[c] for c in wanted]
+            after = [(*earlier[1:], values[kind.column]) for earlier, kind in pairs]
+            return after, [values[c] for c in output_columns]
 
         start = [tuple(map(one, c[: kind.lag])) for c, kind in delayed.items()]
         count = len(self.column)
         _, outputs = lax.scan(trip, start, [*rows.values()], count, unroll=_UNROLLED)
-        return dict(zip(wanted, outputs, strict=True))
+        return dict(zip(output_columns, outputs, strict=True))
 
 
 def stacked_steps(
     order: Sequence[Node],
-    wanted: Iterable[Node],
+    outputs: Iterable[Node],
     computed: Container[Node],
     excluded: Set[Node],
     guards: Mapping[Node, Set[Node]] = MappingProxyType({}),
@@ -244,7 +244,7 @@ def stacked_steps(
     ----------
     order
         The nodes that are evaluated, parents first.
-    wanted
+    outputs
         The nodes that are also used outside of this evaluation.
     computed
         The nodes that have tensors.
@@ -270,13 +270,13 @@ def stacked_steps(
         inside = {node for steps in every for node in (steps.stack, *steps.inside)}
         uses = {p for n in order if n not in inside for p in n.parents}
         uses |= {p for steps in every for p in steps.inputs}
-        uses |= set(wanted)
+        uses |= set(outputs)
         # A slope that is not finite would reach rows of a column that only the stack uses, and the
         # stack need not take part in the derivative.
-        kept = [s for s in every if uses.isdisjoint(s.inside) or s.has_finite_slopes]
-        if len(kept) == len(every):
+        remaining = [s for s in every if uses.isdisjoint(s.inside) or s.has_finite_slopes]
+        if len(remaining) == len(every):
             break
-        every = kept
+        every = remaining
     for steps in every:
         steps.give(uses & steps.inside)
     return every
@@ -297,7 +297,7 @@ def with_steps(
         yield from before(each.inputs)
         yield each
         done.add(each.stack)
-        done.update(node for wanted in each.outputs.values() for _, node in wanted)
+        done.update(node for pairs in each.outputs.values() for _, node in pairs)
     yield from before(nodes)
 
 

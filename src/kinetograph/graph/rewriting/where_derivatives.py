@@ -79,7 +79,7 @@ class Sides:
     def __init__(
         self,
         order: Sequence[Node],
-        wanted: Iterable[Node],
+        outputs: Iterable[Node],
         tracked: Iterable[Node],
         modes: Sequence[str],
         live: "Mapping[Any, Places] | None",
@@ -94,7 +94,7 @@ class Sides:
         self._of_part: dict[Node, _Twin] = {}
         self._sure: dict[Any, Places] = {}
         self.cone = self._conditions()
-        self.paths = self._paths(set(wanted))
+        self.paths = self._paths(set(outputs))
         self.edges = self._edges()
         self.tokens: dict[Any, dict[int, Any]] = {}  # by node: the tokens of its inputs
         self._taken: dict[tuple[Paths, tuple[int, ...]], Any] = {}
@@ -103,7 +103,7 @@ class Sides:
     @staticmethod
     def among(
         order: Sequence[Node],
-        wanted: Iterable[Node],
+        outputs: Iterable[Node],
         environment: dict[Node, Any],
         modes: Sequence[str],
         live: "Mapping[Any, Places] | None",
@@ -117,7 +117,7 @@ class Sides:
             return None
         parents = {p for n in order for p in n.parents}
         tracked = [n for n in parents if isinstance(environment.get(n), Tracked)]
-        sides = Sides(order, wanted, tracked, modes, live)
+        sides = Sides(order, outputs, tracked, modes, live)
         return sides if sides.edges else None
 
     def masked(self) -> list[Node]:
@@ -135,7 +135,7 @@ class Sides:
                 conditions.update(node.parents)
         return conditions & self.inside
 
-    def _paths(self, wanted: set[Node]) -> dict[Node, Paths]:
+    def _paths(self, outputs: set[Node]) -> dict[Node, Paths]:
         """The paths on which each node is active.
 
         Nodes that carry no derivative have none.
@@ -147,13 +147,13 @@ class Sides:
         for node in reversed(self.order):
             if node.dtype.kind not in "fV":
                 continue  # no derivative goes through it
-            paths_of_node = ALWAYS if node in wanted else united(used.get(node, ()))
+            paths_of_node = ALWAYS if node in outputs else united(used.get(node, ()))
             if not _is_plain(node):
                 paths_of_node = paths_of_node if self._is_whole(node, paths_of_node) else ALWAYS
             paths[node] = paths_of_node
             if isinstance(node, Apply) and node.operation is PART:
                 parts.setdefault(node.parents[0], []).append(node)
-            if node not in wanted:
+            if node not in outputs:
                 paths |= self._apart(node, parts.get(node, ()), paths)
             for one in (node, *self.twins.get(node, ())):
                 for i, parent in enumerate(node.parents):
@@ -407,8 +407,8 @@ def surely_read(
 
     A node that is only passed on unchanged, as an output, does not count as used.
     """
-    wanted = [node for node in outputs if isinstance(node, Apply)]
-    sides = Sides(nodes, wanted, (), (REVERSE,), live)
+    operations = [node for node in outputs if isinstance(node, Apply)]
+    sides = Sides(nodes, operations, (), (REVERSE,), live)
     return {node for node, paths in sides.used.items() if united(paths) == ALWAYS}
 
 

@@ -184,7 +184,7 @@ def _check_parts(parts: Any, places: Any, effects: Any) -> None:
 def _names(arrays: Any, nodes: list[Node]) -> list[tuple[Node, str]]:
     """Names for arrays without a name: keys of the dictionary, or variables."""
     nodes_above = ancestors(nodes)
-    taken = {node.name for node in nodes_above}
+    used_names = {node.name for node in nodes_above}
     candidates: dict[Node, str] = {}
     if isinstance(arrays, dict):
         for key, array in arrays.items():
@@ -197,8 +197,8 @@ def _names(arrays: Any, nodes: list[Node]) -> list[tuple[Node, str]]:
             candidates.setdefault(node, variables[id(node)])
     names: list[tuple[Node, str]] = []
     for node, name in candidates.items():
-        if node.name is None and name not in taken:
-            taken.add(name)
+        if node.name is None and name not in used_names:
+            used_names.add(name)
             names.append((node, name))
     return names
 

@@ -15,7 +15,7 @@ from .forward import Forward
 __all__ = ["forget", "in_rows", "run_rows"]
 
 NUMBERS = 2**24  # largest number of values that are computed at once
-KEPT = 32  # number of compiled programs that are cached
+MOST_PROGRAMS = 32  # number of compiled programs that are cached
 
 
 def run_rows(
@@ -56,7 +56,7 @@ def in_rows(value: np.ndarray, count: int) -> np.ndarray:
     return np.broadcast_to(value, (count, *value.shape))
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=MOST_PROGRAMS)
 def _compiled(forward: Forward) -> Any:
     return jax.jit(jax.vmap(forward.row, (None, 0, 0, None)))
 

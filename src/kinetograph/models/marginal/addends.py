@@ -37,10 +37,10 @@ def addends(node: Node) -> list[Node]:
     return terms
 
 
-def _after(own: Change, change: Change) -> Change:
-    if own is _itself:
+def _after(first: Change, change: Change) -> Change:
+    if first is _itself:
         return change
-    return own if change is _itself else lambda node: change(own(node))
+    return first if change is _itself else lambda node: change(first(node))
 
 
 def _within(node: Node) -> list[tuple[Node, Change]] | None:

@@ -23,7 +23,7 @@ def singles_text(arrays: Sequence[Variable]) -> str:
             return ""
         name, family = describe(v), v.distribution.family.name
         stem = name if name.isidentifier() else "unknown"
-        made = ", ".join(f"{stem}_{i} = kg.{family}(...)" for i in (1, 2))
+        singles = ", ".join(f"{stem}_{i} = kg.{family}(...)" for i in (1, 2))
         more = "" if v.size == 2 else ", ..."
-        parts.append(f"in place of {name}{site_text(v)}, write {made}{more}")
+        parts.append(f"in place of {name}{site_text(v)}, write {singles}{more}")
     return f"single unknowns can be marginalised together: {'; '.join(parts)}"

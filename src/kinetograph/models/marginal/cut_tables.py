@@ -70,12 +70,14 @@ class CutTable(Table):
         cuts, choices = self.cuts, self.cuts.choices
         rows = self._by_case(environment, scope, list(choices.values()))
         if not isinstance(self.term.node, Distribution):  # which guards its own elements
-            lost = jnp.isneginf(jax.lax.stop_gradient(rows))
-            place = jnp.where(lost, jnp.argmin(lost, 0), np.arange(len(rows))[:, None])
-            others = [jnp.asarray(t)[place, np.arange(cuts.rows)] for t in choices.values()]
-            dead = jnp.broadcast_to(lost.all(0).any(), len(rows))
-            again = self._by_case(environment, scope, others, dead)
-            rows = jnp.where(lost, -jnp.inf, again)
+            is_impossible = jnp.isneginf(jax.lax.stop_gradient(rows))
+            place = jnp.where(
+                is_impossible, jnp.argmin(is_impossible, 0), np.arange(len(rows))[:, None]
+            )
+            case_values = [jnp.asarray(t)[place, np.arange(cuts.rows)] for t in choices.values()]
+            dead = jnp.broadcast_to(is_impossible.all(0).any(), len(rows))
+            guarded = self._by_case(environment, scope, case_values, dead)
+            rows = jnp.where(is_impossible, -jnp.inf, guarded)
         return self._totals(rows)
 
     def _totals(self, rows: Any) -> Any:

@@ -251,8 +251,8 @@ class Cuts:
     @cached_property
     def classes(self) -> tuple[np.ndarray, np.ndarray]:
         """The class of each row, and a row of each class."""
-        others = [self._cases(n).case for n in self.by_number if n is not self.last]
-        columns = np.concatenate([*others, self._cases(self.last).case])
+        cases = [self._cases(n).case for n in self.by_number if n is not self.last]
+        columns = np.concatenate([*cases, self._cases(self.last).case])
         _, row, of_row = np.unique(columns, axis=1, return_index=True, return_inverse=True)
         later = -self._cases(self.last).case[:, row].sum(0)
         order = np.argsort(later, kind="stable")

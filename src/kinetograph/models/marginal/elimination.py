@@ -52,7 +52,7 @@ class EliminationStep:
     """The elimination of an unknown, and the other unknowns in its table."""
 
     variable: Variable
-    others: tuple[Variable, ...]
+    neighbours: tuple[Variable, ...]
     chain: bool
 
 
@@ -78,33 +78,33 @@ class Elimination:
         remaining = list(variables)
         sets = [set(scope) for scope in scopes]
         while remaining:
-            neighbours = {
+            by_variable = {
                 v: set().union(*(s for s in sets if v in s), {v}) - {v} for v in remaining
             }
             # Arrays first: their elements are independent of each other given the single ones.
             # Then chains, whose elements depend on one another: no array may be left with a chain.
             variable = min(
-                remaining, key=lambda v: (v.size == 1, v in chains, len(neighbours[v]), -v.serial)
+                remaining, key=lambda v: (v.size == 1, v in chains, len(by_variable[v]), -v.serial)
             )
-            others = tuple(sorted(neighbours[variable], key=lambda v: v.serial))
-            self._check(variable, others)
-            sets = [s for s in sets if variable not in s] + [set(others)]
+            neighbours = tuple(sorted(by_variable[variable], key=lambda v: v.serial))
+            self._check(variable, neighbours)
+            sets = [s for s in sets if variable not in s] + [set(neighbours)]
             remaining.remove(variable)
             chain = variable in chains
-            if chain and any(o.size > 1 for o in others):
+            if chain and any(o.size > 1 for o in neighbours):
                 raise ModelError(
                     f"model: the Markov chain {describe(variable)}{site_text(variable)} cannot be "
-                    f"marginalised together with {', '.join(map(describe, others))}, on which the "
-                    "same part of the density depends"
+                    f"marginalised together with {', '.join(map(describe, neighbours))}, on which "
+                    "the same part of the density depends"
                 )
-            self.steps.append(EliminationStep(variable, others, chain))
+            self.steps.append(EliminationStep(variable, neighbours, chain))
 
-    def _check(self, variable: Variable, others: tuple[Variable, ...]) -> None:
-        size = math.prod(len(self.domains[v].values) for v in (variable, *others))
-        single = variable.size == 1 and all(o.size == 1 for o in others)
+    def _check(self, variable: Variable, neighbours: tuple[Variable, ...]) -> None:
+        size = math.prod(len(self.domains[v].values) for v in (variable, *neighbours))
+        single = variable.size == 1 and all(o.size == 1 for o in neighbours)
         most = NUMBERS if single else COMBINATIONS
         if size > most:
-            names = ", ".join(map(describe, (variable, *others)))
+            names = ", ".join(map(describe, (variable, *neighbours)))
             raise ModelError(
                 f"model: to marginalise {describe(variable)}{site_text(variable)}, {names} have "
                 f"{size} combinations of values; at most {most} are allowed"
@@ -115,8 +115,8 @@ class Elimination:
 
         `draw` takes these states.
         """
-        parts, kept = self.parts(factors, environment)
-        return sum(jnp.sum(part) for part in parts), kept
+        parts, states = self.parts(factors, environment)
+        return sum(jnp.sum(part) for part in parts), states
 
     @cached_property
     def ends(self) -> dict[Variable, tuple[int, int]]:
@@ -126,8 +126,8 @@ class Elimination:
         """
         ends: dict[Variable, tuple[int, int]] = {}
         for step in reversed(self.steps):
-            if step.others:
-                ends[step.variable] = ends[step.others[0]]
+            if step.neighbours:
+                ends[step.variable] = ends[step.neighbours[0]]
             else:
                 place = self._last.index(step)
                 ends[step.variable] = place, self.counts[place]
@@ -135,7 +135,7 @@ class Elimination:
 
     @cached_property
     def _last(self) -> list[EliminationStep]:
-        return [step for step in self.steps if not step.others]
+        return [step for step in self.steps if not step.neighbours]
 
     @cached_property
     def counts(self) -> list[int]:
@@ -155,15 +155,19 @@ class Elimination:
             pairs = [f for f in own_factors if f.variables.count(step.variable) == 2]
             table = self._combined(step, single)
             if step.chain:
-                axes = (step.variable, step.variable, *step.others)
+                axes = (step.variable, step.variable, *step.neighbours)
                 links = _total(axes, pairs) if pairs else None
                 table, state = _forward(step, table, links, environment)
             else:
                 state, table = table, logsumexp(table, 0)
             states.append(state)
-            if step.others and step.variable.size > 1 and all(o.size == 1 for o in step.others):
+            if (
+                step.neighbours
+                and step.variable.size > 1
+                and all(o.size == 1 for o in step.neighbours)
+            ):
                 table = jnp.sum(table, -1, keepdims=True)
-            factors_left.append(AtomTable(step.others, table))
+            factors_left.append(AtomTable(step.neighbours, table))
         return [f.table for f in factors_left], states
 
     def _combined(self, step: EliminationStep, factors: Sequence[AtomTable]) -> Any:
@@ -171,23 +175,23 @@ class Elimination:
 
         It has an axis for the unknown of the step, for each other unknown, and for the atoms.
         """
-        total = _total((step.variable, *step.others), factors)
+        total = _total((step.variable, *step.neighbours), factors)
         possible = self.domains[step.variable].possible
         if possible.all():
             return total
-        ones = (1,) * len(step.others)
+        ones = (1,) * len(step.neighbours)
         return jnp.where(possible.reshape(len(possible), *ones, -1), total, -jnp.inf)
 
-    def draw(self, kept: Sequence[Any], numbers: Numbers) -> dict[Variable, Any]:
+    def draw(self, states: Sequence[Any], numbers: Numbers) -> dict[Variable, Any]:
         """Values of all unknowns, given the states from `run`."""
         chosen: dict[Variable, Any] = {}
-        for step, state in zip(reversed(self.steps), reversed(kept), strict=True):
-            others = [chosen[o] for o in step.others]
+        for step, state in zip(reversed(self.steps), reversed(states), strict=True):
+            neighbour_values = [chosen[o] for o in step.neighbours]
             u = numbers(step.variable).reshape(-1)
             if step.chain:
-                index = _backward(step, state, others, u)
+                index = _backward(step, state, neighbour_values, u)
             else:
-                index = _pick(_given(state, others, u.size), u)
+                index = _pick(_given(state, neighbour_values, u.size), u)
             chosen[step.variable] = index
         return {
             v: jnp.asarray(self.domains[v].values)[index].reshape(v.shape).astype(v.dtype)
@@ -213,12 +217,12 @@ def _total(axes: Sequence[Variable], factors: Sequence[AtomTable]) -> Any:
     return total
 
 
-def _given(table: Any, others: Sequence[Any], atoms: int) -> Any:
+def _given(table: Any, neighbour_values: Sequence[Any], atoms: int) -> Any:
     """The table at given values of the other unknowns: (values, atoms)."""
     table = jnp.broadcast_to(table, (*table.shape[:-1], atoms))
-    if not others:
+    if not neighbour_values:
         return table
-    places = [jnp.broadcast_to(o, (atoms,)) for o in others]
+    places = [jnp.broadcast_to(o, (atoms,)) for o in neighbour_values]
     return jax.vmap(lambda column, *at: column[(slice(None), *at)], (-1, *[0] * len(places)), -1)(
         table, *places
     )
@@ -273,11 +277,11 @@ def _forward(
     return total.reshape(*sizes, -1), (filtered, log_next, links is not None)
 
 
-def _backward(step: EliminationStep, state: Any, others: Sequence[Any], u: Any) -> Any:
+def _backward(step: EliminationStep, state: Any, neighbour_values: Sequence[Any], u: Any) -> Any:
     """The states of a chain, drawn from the last one backward."""
     filtered, log_next, each = state
     *batch, length = step.variable.shape
-    at = tuple(o.reshape(()) for o in others)
+    at = tuple(o.reshape(()) for o in neighbour_values)
     filtered = filtered[(slice(None), *at)]  # (length, *batch, states)
     links = log_next[(slice(None), *at)] if each else None
     u = jnp.moveaxis(u.reshape(*batch, length), -1, 0)

@@ -62,12 +62,12 @@ class JoinedTerm(Term):
         """The arrays and other unknowns that the term depends on."""
         return _among((*self.unknowns, *discrete), self.plain_needs())
 
-    def domains(self, known: Mapping[Variable, Domain]) -> dict[Variable, Domain]:
+    def domains(self, unknown_domains: Mapping[Variable, Domain]) -> dict[Variable, Domain]:
         """The domains of the arrays."""
         domains = {}
         for array, column in self.unknowns.items():
-            possible = np.concatenate([known[v].possible for v in column], 1)
-            domains[array] = Domain(known[column[0]].values, possible)
+            possible = np.concatenate([unknown_domains[v].possible for v in column], 1)
+            domains[array] = Domain(unknown_domains[column[0]].values, possible)
         return domains
 
     def scopes(self, variables: Sequence[Variable]) -> list[tuple[Variable, ...]]:

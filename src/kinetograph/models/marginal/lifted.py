@@ -67,7 +67,7 @@ class LiftedUnknowns:
     def scopes(self, tables: Iterable[Table]) -> Iterator[Scope]:
         """The unknowns that tables depend on together."""
         for table in tables:
-            yield from dict.fromkeys(map(self._kept, scopes_of(table)))
+            yield from dict.fromkeys(map(self._eliminated, scopes_of(table)))
 
     def value(self, variable: Variable, values: Mapping[Variable, Any]) -> Any:
         """The value of an unknown, given values of arrays and remaining unknowns."""
@@ -83,7 +83,7 @@ class LiftedUnknowns:
             groups.setdefault(self.place[v][0] if v in self.place else v, []).append(v)
         return list(groups.values())
 
-    def _kept(self, scope: Scope) -> Scope:
+    def _eliminated(self, scope: Scope) -> Scope:
         return tuple(self.place[v][0] if v in self.place else v for v in scope)
 
     def factors(self, scopes: Sequence[Scope], values: Any) -> Iterator[AtomTable]:
@@ -93,20 +93,20 @@ class LiftedUnknowns:
         """
         rows_of: dict[Scope, list[int]] = {}
         for i, scope in enumerate(scopes):
-            rows_of.setdefault(self._kept(scope), []).append(i)
-        for kept, rows in rows_of.items():
-            lifted = [k for k, v in enumerate(kept) if v in self.members]
+            rows_of.setdefault(self._eliminated(scope), []).append(i)
+        for elimination_scope, rows in rows_of.items():
+            lifted = [k for k, v in enumerate(elimination_scope) if v in self.members]
             if not lifted:
                 one = len(scopes) == 1
-                yield AtomTable(kept, values if one else values[..., np.array(rows)])
+                yield AtomTable(elimination_scope, values if one else values[..., np.array(rows)])
                 continue
             places = np.array([[self.place[scopes[i][k]][1] for k in lifted] for i in rows])
             part = values if len(rows) == len(scopes) else values[..., np.array(rows)]
-            array = kept[lifted[0]]
-            if kept.count(array) == 2:
-                yield AtomTable(kept, _links(part, lifted, places, array.shape))
+            array = elimination_scope[lifted[0]]
+            if elimination_scope.count(array) == 2:
+                yield AtomTable(elimination_scope, _links(part, lifted, places, array.shape))
             else:
-                yield AtomTable(kept, _placed(part, places[:, 0], array.size))
+                yield AtomTable(elimination_scope, _placed(part, places[:, 0], array.size))
 
 
 def scopes_of(table: Table) -> list[Scope]:
@@ -182,34 +182,40 @@ def _arrays(
     """The shape and members of each array, and whether it is chained."""
     role = {v: r for r in roles for v in r.members}
     whole = [s for s in scopes if not role.keys().isdisjoint(s)]
-    others = {v for s in whole for v in s if v not in role}
-    if any(v.size != 1 for v in others):
+    single_unknowns = {v for s in whole for v in s if v not in role}
+    if any(v.size != 1 for v in single_unknowns):
         return
-    about = list(dict.fromkeys(tuple(v for v in s if v in role) for s in whole))
-    beside = _neighbours(about)
+    role_scopes = list(dict.fromkeys(tuple(v for v in s if v in role) for s in whole))
+    neighbours_of = _neighbours(role_scopes)
     side: dict[tuple[Role, ...], list[list[Variable]]] = {}  # parts with one unknown of each role
     chains: dict[tuple[tuple[Role, ...], int], list[list[list[Variable]]]] = {}
-    for part in sorted((sorted(p, key=_serial) for p in _joined_sets(about)), key=_first):
-        own = tuple(r for r in roles if any(role[v] is r for v in part))
-        if len(own) == len(part):
-            side.setdefault(own, []).append(sorted(part, key=lambda v: own.index(role[v])))
+    for part in sorted((sorted(p, key=_serial) for p in _joined_sets(role_scopes)), key=_first):
+        part_roles = tuple(r for r in roles if any(role[v] is r for v in part))
+        if len(part_roles) == len(part):
+            side.setdefault(part_roles, []).append(
+                sorted(part, key=lambda v: part_roles.index(role[v]))
+            )
             continue
-        for one in own:
-            path = _path([v for v in part if role[v] is one], beside, role)
-            leaves = [_leaves(path or [], beside, role, r) for r in own if r is not one]
-            if path is not None and None not in leaves and len(path) * len(own) == len(part):
+        for chain_role in part_roles:
+            path = _path([v for v in part if role[v] is chain_role], neighbours_of, role)
+            leaves = [
+                _leaves(path or [], neighbours_of, role, r)
+                for r in part_roles
+                if r is not chain_role
+            ]
+            if path is not None and None not in leaves and len(path) * len(part_roles) == len(part):
                 rows = [path, *(each for each in leaves if each is not None)]
                 key = tuple(role[row[0]] for row in rows), len(path)
                 chains.setdefault(key, []).append(rows)
                 break
-    combinations = math.prod(len(domains[v].values) for v in others)
-    for own, parts in side.items():
-        each = math.prod(len(domains[r.members[0]].values) for r in own)
+    combinations = math.prod(len(domains[v].values) for v in single_unknowns)
+    for part_roles, parts in side.items():
+        each = math.prod(len(domains[r.members[0]].values) for r in part_roles)
         if len(parts) > 1 and combinations * each <= COMBINATIONS:
             for members in zip(*parts, strict=True):
                 yield (len(parts),), members, False
-    for (own, length), several in chains.items():
-        states = [len(domains[r.members[0]].values) for r in own]
+    for (part_roles, length), several in chains.items():
+        states = [len(domains[r.members[0]].values) for r in part_roles]
         links = combinations * states[0] ** 2 * length * len(several)
         if links <= NUMBERS and combinations * math.prod(states) <= COMBINATIONS:
             shape = (length,) if len(several) == 1 else (len(several), length)
@@ -227,20 +233,20 @@ def _serial(variable: Variable) -> int:
 
 def _neighbours(scopes: Iterable[Scope]) -> dict[Variable, list[Variable]]:
     """The other unknowns with which each shares a term."""
-    beside: dict[Variable, dict[Variable, None]] = {}
+    neighbours_of: dict[Variable, dict[Variable, None]] = {}
     for scope in scopes:
         for v in scope:
-            beside.setdefault(v, {}).update((w, None) for w in scope if w is not v)
-    return {v: list(others) for v, others in beside.items()}
+            neighbours_of.setdefault(v, {}).update((w, None) for w in scope if w is not v)
+    return {v: list(neighbours) for v, neighbours in neighbours_of.items()}
 
 
 def _path(
     part: Sequence[Variable],
-    beside: Mapping[Variable, list[Variable]],
+    neighbours_of: Mapping[Variable, list[Variable]],
     role: Mapping[Variable, Role],
 ) -> list[Variable] | None:
     """Unknowns of one role in the order of a chain, or None."""
-    near = {v: [w for w in beside[v] if role[w] is role[v]] for v in part}
+    near = {v: [w for w in neighbours_of[v] if role[w] is role[v]] for v in part}
     ends = [v for v in part if len(near[v]) < 2]
     if not ends or any(len(each) > 2 for each in near.values()):
         return None
@@ -255,12 +261,12 @@ def _path(
 
 def _leaves(
     path: Sequence[Variable],
-    beside: Mapping[Variable, list[Variable]],
+    neighbours_of: Mapping[Variable, list[Variable]],
     role: Mapping[Variable, Role],
     of: Role,
 ) -> list[Variable] | None:
     """The unknown of another role for each of a chain, or None."""
-    leaves = [[w for w in beside[v] if role[w] is of] for v in path]
-    if any(len(each) != 1 or len(beside[each[0]]) != 1 for each in leaves):
+    leaves = [[w for w in neighbours_of[v] if role[w] is of] for v in path]
+    if any(len(each) != 1 or len(neighbours_of[each[0]]) != 1 for each in leaves):
         return None
     return [each[0] for each in leaves]

@@ -152,9 +152,9 @@ class MarginalTerm(Term):
         factors = self.factors([t.evaluate(environment, scope) for t in self.tables])
         for unknowns in self.lifted.together(given):
             values = jnp.asarray(self.domains[unknowns[0]].values)[:, None]
-            known = jnp.concatenate([jnp.ravel(given[v]) for v in unknowns])
-            others = jnp.where(values == known, 0.0, -jnp.inf)
-            factors += self.lifted.factors([(v,) for v in unknowns], others)
+            given_values = jnp.concatenate([jnp.ravel(given[v]) for v in unknowns])
+            is_given = jnp.where(values == given_values, 0.0, -jnp.inf)
+            factors += self.lifted.factors([(v,) for v in unknowns], is_given)
         return self.elimination.run(factors, environment)
 
     def factors(self, values: Sequence[Any]) -> list[AtomTable]:

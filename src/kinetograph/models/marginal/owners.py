@@ -66,12 +66,12 @@ def merged_along(owners: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     return np.where(several, SEVERAL, top)
 
 
-def owners_of(root: Node, order: list[Node], known: Mapping[Node, np.ndarray]) -> Owners:
+def owners_of(root: Node, order: list[Node], given_owners: Mapping[Node, np.ndarray]) -> Owners:
     """The owners of the elements of a node.
 
-    `known` holds the owners of other nodes; `order` has parents first.
+    `given_owners` holds the owners of other nodes; `order` has parents first.
     """
-    owners: dict[Node, Owners] = dict(known)
+    owners: dict[Node, Owners] = dict(given_owners)
     for node in order:
         if node not in owners:
             owners[node] = _owners(node, owners)
@@ -110,14 +110,14 @@ def _owners(node: Node, by_node: Mapping[Node, Owners]) -> Owners:
 
 
 def thin_shapes(
-    order: list[Node], known: Mapping[Node, tuple[int, ...]]
+    order: list[Node], given_shapes: Mapping[Node, tuple[int, ...]]
 ) -> dict[Node, tuple[int, ...]] | None:
     """The shapes of nodes if some nodes have length 1 along axes.
 
-    `known` holds the shapes of these nodes; parents come first. None if the results, broadcast,
-    would not be the same numbers.
+    `given_shapes` holds the shapes of these nodes; parents come first. None if the results,
+    broadcast, would not be the same numbers.
     """
-    shapes = dict(known)
+    shapes = dict(given_shapes)
     for node in order:
         if node in shapes or not any(p in shapes for p in node.parents):
             continue
@@ -177,8 +177,8 @@ def _read(node: Apply, owners: list[np.ndarray], parents: list[Owners]) -> np.nd
     if not moving:
         if not all(isinstance(n, Data) for n in node.parents[1:]):
             return np.full(node.shape, SEVERAL)
-        known = [n.value for n in node.parents[1:] if isinstance(n, Data)]
-        return np.array(source[indexing.rebuilt(template, tuple(map(np.asarray, known)))])
+        places = [n.value for n in node.parents[1:] if isinstance(n, Data)]
+        return np.array(source[indexing.rebuilt(template, tuple(map(np.asarray, places)))])
     # An element that is read at a place depends on the owner of the place. If the array has owners,
     # too, all of these must be that owner.
     common = set(np.unique(source)) - {NONE}
@@ -200,9 +200,9 @@ def _placed(
     adjacent = advanced[-1] - advanced[0] + 1 == len(advanced)
     before = 0
     if adjacent:
-        taken = sum(1 for part in template if part is not None and part is not Ellipsis)
+        axis_count = sum(1 for part in template if part is not None and part is not Ellipsis)
         for part in template[: advanced[0]]:
-            before += source.ndim - taken if part is Ellipsis else 1
+            before += source.ndim - axis_count if part is Ellipsis else 1
     after = len(shape) - before - place.ndim
     wide = place.reshape((*(1 for _ in range(before)), *place.shape, *(1 for _ in range(after))))
     return np.array(np.broadcast_to(wide, shape))

@@ -54,7 +54,7 @@ class Pointwise(Bundle):
     """Elementwise log densities of distributions that depend on discrete unknowns.
 
     They belong to a marginal term, and the terms `left_out` do not count. The order of `wanted`
-    says which observation is before another one; `given` is one of `GIVEN`. `units` has the unit
+    says which observation is before another; `given` is one of `GIVEN`. `units` has the unit
     of each element of the wanted tables: the number of the sum that it is part of.
     """
 
@@ -62,7 +62,7 @@ class Pointwise(Bundle):
     computes = True
 
     def __init__(
-        self, term: MarginalTerm, wanted: Sequence[Node], left_out: Sequence[Node], given: str
+        self, term: MarginalTerm, nodes: Sequence[Node], left_out: Sequence[Node], given: str
     ) -> None:
         super().__init__(POINTWISE, term.needs())
         self.term, self.given = term, given
@@ -78,11 +78,11 @@ class Pointwise(Bundle):
                 f"numbers for each draw{place_text()}; at most {MOST} are allowed; kg.kfold "
                 "predicts observations without them"
             )
-        self.nodes = tuple(wanted)
+        self.nodes = tuple(nodes)
         self.left_out = frozenset(left_out)
-        self.wanted = tuple(dict.fromkeys(self._rows[node][0] for node in wanted))
+        self.wanted = tuple(dict.fromkeys(self._rows[node][0] for node in nodes))
         self.units = {table: self._units(table) for table in self.wanted}
-        self._seen = np.zeros(sum(term.elimination.counts), int)  # elements of each unit
+        self._element_counts = np.zeros(sum(term.elimination.counts), int)  # elements of each unit
         self.ranks = self._ranks()
 
     @cached_property
@@ -107,7 +107,7 @@ class Pointwise(Bundle):
         The other elements may belong to other distributions.
         """
         units = self._of(node, self.units[self._rows[node][0]])
-        return bool((self._seen[units] > 1).any())
+        return bool((self._element_counts[units] > 1).any())
 
     @property
     def size(self) -> int:
@@ -131,14 +131,14 @@ class Pointwise(Bundle):
             flat = np.arange(self.units[table].size).reshape(table.shape)
             for place in np.ravel(self._of(node, flat)):
                 unit = self.units[table].flat[place]
-                ranks[table].flat[place] = self._seen[unit]
-                self._seen[unit] += 1
+                ranks[table].flat[place] = self._element_counts[unit]
+                self._element_counts[unit] += 1
         return ranks
 
     @property
     def most(self) -> int:
         """The number of elements of the largest unit."""
-        return int(self._seen.max(initial=0))
+        return int(self._element_counts.max(initial=0))
 
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The log densities, as arrays of the shapes of the parts."""
@@ -160,10 +160,10 @@ class Pointwise(Bundle):
 
         if self.given == "before" or self.most < FEWEST:
             sums_by_turn = lax.map(sums, jnp.arange(self.most + 1))
-            found = {table: self._differences(table, sums_by_turn) for table in self.wanted}
+            by_table = {table: self._differences(table, sums_by_turn) for table in self.wanted}
         else:
-            found = self._by_slopes(elements, environment, sums)
-        return [self._of(node, found[self._rows[node][0]]) for node in self.nodes]
+            by_table = self._by_slopes(elements, environment, sums)
+        return [self._of(node, by_table[self._rows[node][0]]) for node in self.nodes]
 
     def _sums(self, elements: Sequence[Any], environment: Environment) -> Any:
         """The sums of all units, given the elements of the tables."""
@@ -191,7 +191,9 @@ class Pointwise(Bundle):
 
         shares = [jnp.log(share) for share in jax.grad(total)(raised)]
         rows = list(zip(tables, raised, counted, shares, strict=True))
-        found = {t: -logsumexp(share - each, 0) for t, each, _, share in rows if t in self.wanted}
+        by_table = {
+            t: -logsumexp(share - each, 0) for t, each, _, share in rows if t in self.wanted
+        }
         doubtful = self._doubtful(
             {t: (each, before, share) for t, each, before, share in rows if t in self.wanted}
         )
@@ -200,15 +202,15 @@ class Pointwise(Bundle):
             return doubtful & (state[0] <= self.most)
 
         def summed(state: Any) -> Any:
-            turn, kept = state
-            return turn + 1, kept.at[turn].set(sums(turn))
+            turn, sums_by_turn = state
+            return turn + 1, sums_by_turn.at[turn].set(sums(turn))
 
         # A loop without trips costs nothing, also where draws are computed side by side.
         one = jax.eval_shape(sums, jnp.zeros((), int))
         empty = jnp.zeros((self.most + 1, *one.shape), one.dtype)
-        _, kept = lax.while_loop(more, summed, (jnp.zeros((), int), empty))
+        _, sums_by_turn = lax.while_loop(more, summed, (jnp.zeros((), int), empty))
         return {
-            table: jnp.where(doubtful, self._differences(table, kept), found[table])
+            table: jnp.where(doubtful, self._differences(table, sums_by_turn), by_table[table])
             for table in self.wanted
         }
 
@@ -223,8 +225,8 @@ class Pointwise(Bundle):
         for table, (each, before, share) in rows.items():
             flat = each.reshape(len(each), -1)
             ranges.append(jnp.max(flat, 0) - jnp.min(flat, 0))
-            lost = jnp.where(each > before, share, -jnp.inf).reshape(flat.shape)
-            worst.append(jnp.max(jnp.where(jnp.isnan(lost), jnp.inf, lost), 0))
+            raised_share = jnp.where(each > before, share, -jnp.inf).reshape(flat.shape)
+            worst.append(jnp.max(jnp.where(jnp.isnan(raised_share), jnp.inf, raised_share), 0))
             ids.append(self.units[table].reshape(-1))
         unit, span = np.concatenate(ids), jnp.concatenate(ranges)
         count = int(unit.max()) + 1
@@ -232,8 +234,8 @@ class Pointwise(Bundle):
         is_top = span == top[unit]
         alone = jax.ops.segment_sum(is_top.astype(int), unit, count) == 1
         second = jax.ops.segment_max(jnp.where(is_top, 0.0, span), unit, count)
-        others = jnp.where(is_top & alone[unit], jnp.maximum(second[unit], 0.0), top[unit])
-        return jnp.any(jnp.concatenate(worst) + others > math.log(NEGLIGIBLE))
+        other_span = jnp.where(is_top & alone[unit], jnp.maximum(second[unit], 0.0), top[unit])
+        return jnp.any(jnp.concatenate(worst) + other_span > math.log(NEGLIGIBLE))
 
     def _left_out(self, table: Table) -> bool:
         return parts_of(table.term)[0].node in self.left_out

@@ -154,9 +154,11 @@ class Table:
         places = np.arange(variable.size).reshape(variable.shape)
         return self._owners_from({variable: places}, order)
 
-    def _owners_from(self, own: Mapping[Node, np.ndarray], order: list[Node]) -> np.ndarray:
+    def _owners_from(self, node_owners: Mapping[Node, np.ndarray], order: list[Node]) -> np.ndarray:
         """The owners of the term's elements, given the owners of some nodes."""
-        by_node = {n: owners_of(n, order, own) for n in self.term.plain_needs() if n in set(order)}
+        by_node = {
+            n: owners_of(n, order, node_owners) for n in self.term.plain_needs() if n in set(order)
+        }
         node = self.term.node
         if not isinstance(node, Distribution):
             owners = by_node.get(node)
@@ -229,14 +231,14 @@ class Table:
         the arrays make the factor finite, the values of the other unknowns are impossible, and the
         total has no slope.
         """
-        lost = jnp.isneginf(jax.lax.stop_gradient(totals))
+        is_impossible = jnp.isneginf(jax.lax.stop_gradient(totals))
         arrays = [i for i, v in enumerate(self.variables) if v.size > 1]
         moving = arrays or list(range(len(self.variables)))
         order = [*moving, *(i for i in range(len(self.variables)) if i not in moving)]
         sizes = [self.sizes[i] for i in order]
         count = int(np.prod(sizes[: len(moving)]))
-        good = ~jnp.transpose(lost.reshape(*self.sizes, -1), (*order, len(order)))
-        good = good.reshape(count, -1, lost.shape[-1])
+        good = ~jnp.transpose(is_impossible.reshape(*self.sizes, -1), (*order, len(order)))
+        good = good.reshape(count, -1, is_impossible.shape[-1])
         own_atoms = np.arange(count)[:, None, None]
         place = jnp.where(good, own_atoms, jnp.argmax(good, 0))
         dead = jnp.broadcast_to(~good.any(0).all(-1), good.shape[:-1]).reshape(-1)
@@ -251,10 +253,10 @@ class Table:
                 settings_found, (count, good.shape[1], settings_found.shape[-1])
             )
             choices[i] = settings_found.reshape(-1, settings_found.shape[-1])
-        again = self._for_all(environment, scope, self._by_atom, choices, dead)
+        guarded = self._for_all(environment, scope, self._by_atom, choices, dead)
         back = (*np.argsort(order), len(order))
-        again = jnp.transpose(again.reshape(*sizes, -1), back).reshape(totals.shape)
-        return jnp.where(lost, -jnp.inf, again)
+        guarded = jnp.transpose(guarded.reshape(*sizes, -1), back).reshape(totals.shape)
+        return jnp.where(is_impossible, -jnp.inf, guarded)
 
     @property
     def element_count(self) -> int:

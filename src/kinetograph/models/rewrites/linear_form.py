@@ -76,10 +76,10 @@ class Reader:
     def __init__(self, lengths: Sequence[int], deep: bool = False) -> None:
         self.lengths = np.asarray(lengths)
         self.deep = deep
-        self._known: dict[Node, bool] = {}
+        self._answers: dict[Node, bool] = {}
         self._values: Environment = {}
 
-    def known(self, nodes: Column) -> bool:
+    def all_known(self, nodes: Column) -> bool:
         """Whether nodes are computed from data alone.
 
         Up to 50 nodes above each are examined.
@@ -87,7 +87,7 @@ class Reader:
         return all(self._is_known(node) for node in dict.fromkeys(nodes))
 
     def _is_known(self, node: Node) -> bool:
-        if node not in self._known:
+        if node not in self._answers:
             stack, answer = [node], True
             for _ in range(50):
                 if not stack:
@@ -98,8 +98,8 @@ class Reader:
                 elif not isinstance(current, Data):
                     answer = False
                     break
-            self._known[node] = answer and not stack
-        return self._known[node]
+            self._answers[node] = answer and not stack
+        return self._answers[node]
 
     def arrays(self, nodes: Column) -> list[np.ndarray]:
         """The values of known nodes."""
@@ -113,11 +113,11 @@ class Reader:
                 values[node] = node.value
             elif place is not None and isinstance(node.parents[0], Data):
                 values[node] = node.parents[0].value[place]
-        others = [node for node in dict.fromkeys(nodes) if node not in values]
-        if others:
+        pending = [node for node in dict.fromkeys(nodes) if node not in values]
+        if pending:
             with x64():
-                evaluate(others, self._values, scope=Scope(eager=len(others) == 1))
-            values |= {node: self._values[node] for node in others}
+                evaluate(pending, self._values, scope=Scope(eager=len(pending) == 1))
+            values |= {node: self._values[node] for node in pending}
         return [values[node] for node in nodes]
 
     def value(self, nodes: Column) -> Any:
@@ -140,7 +140,7 @@ class Reader:
 
     def read(self, nodes: Column) -> LinearPredictor:
         """The linear form of the nodes of all pieces."""
-        if self.known(nodes):
+        if self.all_known(nodes):
             return LinearPredictor(offset=self.value(nodes))
         if all(node.size == 1 for node in nodes):
             if is_single(nodes) or not self.deep:
@@ -169,9 +169,9 @@ class Reader:
             return self.read(parents[0]).scaled(-1.0)
         if operation is _MULTIPLY:
             for a, b in (parents, parents[::-1]):
-                if self.known(a):
+                if self.all_known(a):
                     return self.read(b).scaled(self.value(a))
-        if operation is _DIVIDE and self.known(parents[1]):
+        if operation is _DIVIDE and self.all_known(parents[1]):
             divisor = self.value(parents[1])
             if not np.all(divisor):
                 raise NotLinear
@@ -183,9 +183,9 @@ class Reader:
         raise NotLinear
 
     def _product(self, left: Column, right: Column) -> LinearPredictor:
-        if not self.known(left) and all(len(n.shape) == 1 for n in (*left, *right)):
+        if not self.all_known(left) and all(len(n.shape) == 1 for n in (*left, *right)):
             left, right = right, left
-        if not self.known(left) or any(len(n.shape) != 1 for n in right):
+        if not self.all_known(left) or any(len(n.shape) != 1 for n in right):
             raise NotLinear
         matrices = [np.atleast_2d(array) for array in self.arrays(left)]
         if len({m.shape[1:] for m in matrices}) > 1 or matrices[0].ndim > 2:

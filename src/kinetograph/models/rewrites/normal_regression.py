@@ -194,7 +194,7 @@ def _weights(reader: Reader, sds: Column) -> tuple[Any, Column | None]:
 
     If it is unknown: None, and the nodes of the sds.
     """
-    if reader.known(sds):
+    if reader.all_known(sds):
         spread = np.broadcast_to(reader.value(sds), (int(reader.lengths.sum()),))
         if not np.all(spread > 0):
             raise NotLinear

@@ -1,7 +1,7 @@
 """Sparse Gaussian kernels of points: neighbours, bandwidths, isolated points.
 
 The kernel is K_ij = exp(-d_ij^2 / epsilon) with Euclidean distances. Entries below 1e-6 are
-left out, or all entries except the ones of nearest neighbours, so that the memory grows with the
+left out, or all entries except the entries of nearest neighbours, so that the memory grows with the
 number of neighbours and not with the square of the number of points.
 
 Source of the bandwidth "bgh": T. Berry, D. Giannakis, J. Harlim, Nonparametric forecasting of

@@ -52,7 +52,7 @@ def inverse_temperature_of(given: Any, records: Mapping[str, np.ndarray]) -> flo
         raise ValueError(
             f"Analysis: got inverse_temperature={given:g}, but the record beta of the rows is "
             f"{high:g}; leave inverse_temperature out: it is the temperature that was sampled, "
-            "and at_temperature takes another one"
+            "and at_temperature takes another temperature"
         )
     return high
 

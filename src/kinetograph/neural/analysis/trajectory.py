@@ -225,11 +225,11 @@ class Analysis:
             If the potential is not among the records, the inverse temperature is not positive, or
             the records are of training.
         """
-        moved = boltzmann_weights(
+        weighted = boltzmann_weights(
             self._energy("at_temperature"), self.inverse_temperature, inverse_temperature
         )
-        columns = parameter_averages(self.draws, weights=moved.weights, names=self.names)
-        return columns | {"ess": np.full(len(columns["average"]), moved.ess)}
+        columns = parameter_averages(self.draws, weights=weighted.weights, names=self.names)
+        return columns | {"ess": np.full(len(columns["average"]), weighted.ess)}
 
     def _energy(self, title: str) -> np.ndarray:
         if self.potential not in self.records:

@@ -8,7 +8,7 @@ import click
 from ...cli.errors import note
 from ..explorer.exploration import INVERSE_TEMPERATURE
 from ..explorer.exploration import explore as _explore
-from ..ingredients import make_sampler
+from ..sampler_options import make_sampler
 from ..simulation import Simulation
 from .flags import explained, given_options, option_flags, signature_flag
 

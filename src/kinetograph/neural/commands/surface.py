@@ -10,7 +10,7 @@ import xarray as xr
 
 from ...cli.errors import InputError, note
 from ...cli.files import check_target
-from ...graph.suggestions import meant
+from ...graph.suggestions import did_you_mean
 from .. import surfaces
 from ..simulation import Simulation
 from ..surfaces.rows import rows_of
@@ -97,7 +97,7 @@ def _directions(land: Any, centre: np.ndarray, values: dict[str, Any], seed: int
     if not os.path.exists(kind):
         raise InputError(
             f"--directions: expected {', '.join(DIRECTIONS)} or a CSV file, and the file {kind!r} "
-            f"does not exist{meant(kind, DIRECTIONS)}"
+            f"does not exist{did_you_mean(kind, DIRECTIONS)}"
         )
     return surfaces.read_directions(land, kind)
 

@@ -13,7 +13,7 @@ import numpy as np
 from ...graph.errors import DataError
 from ...graph.precision import x64
 from ...graph.public import public
-from ...graph.suggestions import meant
+from ...graph.suggestions import did_you_mean
 from ..interface import Network
 from ..network import as_network
 
@@ -103,13 +103,13 @@ class InputColumns:
         `network` is anything that `kg.neural.network` takes.
         """
         inner = as_network(network, "InputColumns.network")
-        made = _Featured(self, inner)
+        featured = _Featured(self, inner)
         return replace(
             inner,
-            start=made.start,
-            apply=made.apply,
-            apply_rows=made.apply_rows,
-            apply_noisy=None if inner.apply_noisy is None else made.apply_noisy,
+            start=featured.start,
+            apply=featured.apply,
+            apply_rows=featured.apply_rows,
+            apply_noisy=None if inner.apply_noisy is None else featured.apply_noisy,
         )
 
     def __reduce__(self) -> Any:
@@ -127,8 +127,8 @@ class InputColumns:
     def _column(self, name: str, text: str) -> Callable[[Any], Any]:
         if name not in self.columns:
             raise ValueError(
-                f"InputColumns: {text!r}: unknown column {name!r}{meant(name, self.columns)}; "
-                f"the columns are {', '.join(self.columns)}"
+                f"InputColumns: {text!r}: unknown column {name!r}"
+                f"{did_you_mean(name, self.columns)}; the columns are {', '.join(self.columns)}"
             )
         index = self.columns.index(name)
         return lambda rows: rows[..., index]
@@ -151,7 +151,8 @@ class InputColumns:
                 if name not in _FUNCTIONS:
                     raise ValueError(
                         f"InputColumns: {text!r}: unknown function {name!r}"
-                        f"{meant(name, _FUNCTIONS)}; the functions are {', '.join(_FUNCTIONS)}"
+                        f"{did_you_mean(name, _FUNCTIONS)}; the functions are "
+                        f"{', '.join(_FUNCTIONS)}"
                     )
                 function, inner = _FUNCTIONS[name], self._function(argument, text)
                 return lambda rows: function(inner(rows))

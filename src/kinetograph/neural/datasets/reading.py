@@ -11,7 +11,7 @@ import pandas as pd
 from ...graph.errors import DataError, ShapeError
 from ...graph.memory_maps import holds_in_parts, kept_in_its_file
 from ...graph.public import public
-from ...graph.suggestions import meant
+from ...graph.suggestions import did_you_mean
 from ..rows import check_array
 from .files import check_distinct, read_frame
 
@@ -47,16 +47,16 @@ class LabelledData(NamedTuple):
         ValueError
             If the fraction is not between 0 and 1, or leaves no rows for training or for tests.
         """
-        held = round(test * len(self.x)) if 0 <= test < 1 else len(self.x)
-        if held == len(self.x):
+        test_count = round(test * len(self.x)) if 0 <= test < 1 else len(self.x)
+        if test_count == len(self.x):
             raise ValueError(f"split: test must be a fraction below 1, got {test!r}")
-        if test > 0 and not held:
+        if test > 0 and not test_count:
             raise ValueError(
                 f"split: test={test!r} of {len(self.x)} rows leaves no row for tests; give "
                 f"{1 / len(self.x):.2g} or more, or 0"
             )
         order = np.random.default_rng(seed).permutation(len(self.x))
-        test_rows, rows = np.split(order, [held])
+        test_rows, rows = np.split(order, [test_count])
         return tuple(self._replace(x=self.x[r], y=self.y[r]) for r in (rows, test_rows))  # type: ignore[return-value]
 
 
@@ -210,7 +210,7 @@ def _of_frame(frame: pd.DataFrame, labels: Any, title: str) -> LabelledData:
     for name in chosen_names:
         if name not in names:
             raise ValueError(
-                f"read: {title} has no column {name!r}{meant(name, names)}; it has "
+                f"read: {title} has no column {name!r}{did_you_mean(name, names)}; it has "
                 f"{', '.join(names)}"
             )
     inputs = [name for name in names if name not in chosen_names]

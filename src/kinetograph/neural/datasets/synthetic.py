@@ -58,8 +58,8 @@ def squares(
     rng, _, _ = _begin(points, noise, radius, seed)
     x = rng.uniform(-radius, radius, (points, 2))
     x += np.where(x > 0, 0.3, -0.3)
-    moved = x + noise * rng.uniform(-radius, radius, (points, 2))
-    return _shuffled(rng, x, np.where(moved.prod(1) > 0, 1.0, -1.0))
+    noisy = x + noise * rng.uniform(-radius, radius, (points, 2))
+    return _shuffled(rng, x, np.where(noisy.prod(1) > 0, 1.0, -1.0))
 
 
 @public

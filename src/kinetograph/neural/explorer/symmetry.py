@@ -160,8 +160,8 @@ def _free(
         changed[layer.weights] = (matrix.T if layer.transposed else matrix).ravel()
         if layer.bias is not None:
             changed[layer.bias] = vector
-    held = np.setdiff1d(np.arange(layout.size), layout.free)
-    return changed[layout.free] if np.array_equal(changed[held], full[held]) else None
+    fixed = np.setdiff1d(np.arange(layout.size), layout.free)
+    return changed[layout.free] if np.array_equal(changed[fixed], full[fixed]) else None
 
 
 def _same_outputs(landscape: Landscape, before: np.ndarray, after: np.ndarray) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from ...graph.public import public
-from ...graph.suggestions import meant
+from ...graph.suggestions import did_you_mean
 from ..counter import Progress
 from ..landscape import Landscape
 from ..parameters import ParameterLayout
@@ -252,7 +252,7 @@ def _axes(
     by_column = {name: i for i, name in enumerate(layout.columns)}
     for name in [exclude] if isinstance(exclude, str) else exclude:
         if name not in layout.places and name not in by_column:
-            hint = meant(name, [*layout.places, *by_column])
+            hint = did_you_mean(name, [*layout.places, *by_column])
             raise ValueError(f"{doing}: exclude: unknown parameter {name!r}{hint}")
         place = layout.places.get(name)
         excluded |= {by_column[name]} if place is None else set(range(place.start, place.stop))

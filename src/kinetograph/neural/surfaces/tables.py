@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from ...graph.public import public
-from ...runs.store.place import beside
+from ...runs.store.place import temporary_path
 
 __all__ = ["write_surface"]
 
@@ -59,7 +59,7 @@ def write_surface(path: Any, surface: xr.Dataset) -> None:
     shape = [surface.sizes[dim] for dim in dims]
     columns = _columns(surface, dims)
     target = Path(path)
-    temporary = beside(target)
+    temporary = temporary_path(target)
     try:
         with open(temporary, "w", encoding="utf-8", newline="") as file:
             file.write(",".join(columns) + "\n")

@@ -232,10 +232,10 @@ def energy(axes: Any, values: np.ndarray) -> None:
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     marginal = _drawable((values - values.mean(1, keepdims=True)).ravel())
-    moved = _drawable(np.diff(values, axis=1).ravel())
-    low, high = np.quantile(np.concatenate([marginal, moved]), (0.001, 0.999))
+    changes = _drawable(np.diff(values, axis=1).ravel())
+    low, high = np.quantile(np.concatenate([marginal, changes]), (0.001, 0.999))
     edges = np.linspace(low, high, 50) if high > low else np.linspace(low - 1, low + 1, 50)
-    for part, colour, filled in ((marginal, MUTED, True), (moved, chain_colour(0), False)):
+    for part, colour, filled in ((marginal, MUTED, True), (changes, chain_colour(0), False)):
         share = np.histogram(part, edges)[0] / max(len(part), 1)
         axes.stairs(share, edges, color=colour, fill=filled, linewidth=1.4)
     axes.set_ylim(bottom=0)

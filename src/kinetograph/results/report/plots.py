@@ -156,7 +156,7 @@ def energies(selection: Selection, studio: Studio | None) -> str:
             note("The draws are thinned: energies change less from transition to transition.")
         )
     head = ["chain", *map(str, selection.numbers)]
-    parts.append(cells(head, [["E-BFMI", *(f"{f:.3g}" for f in selection.fractions)]]))
+    parts.append(cells(head, [["E-BFMI", *(f"{f:.3g}" for f in selection.e_bfmi)]]))
     if studio is None:
         return "\n".join([*parts, _NO_PICTURES])
     parts.append(chain_key([("muted", "marginal energy"), ("c0", "change from draw to draw")]))

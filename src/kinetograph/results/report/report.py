@@ -148,7 +148,7 @@ def _page(selection: Selection, model: Model | None) -> str:
         sections = [
             ("findings", "What to do", texts.findings(selection)),
             ("run", "What was run", texts.facts(selection, model)),
-            ("lost", "Lost chains", texts.lost(selection)),
+            ("lost", "Lost chains", texts.lost_chains_text(selection)),
             ("model", "Model", texts.model_shown(selection.whole, model, reason)),
             ("summary", "Summary", _summary(selection)),
             ("modes", "Modes", _modes(selection)),

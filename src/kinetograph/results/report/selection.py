@@ -21,12 +21,12 @@ from ..summary import Summary, row_names, summary
 
 __all__ = ["Selection", "select_draws"]
 
-DRAWS = 20_000  # at most, of a chain
-NUMBERS = 2**24  # at most, of all targets and chains, unless this leaves fewer draws than
-LEAST = 1000
+DRAWS = 20_000  # the largest number of draws of a chain that a report reads
+NUMBERS = 2**24  # the largest number of values of all targets and chains together
+LEAST = 1000  # draws of a chain that are read even if there are more values than NUMBERS
 LAST = 100_000  # draws of a chain whose energies are used
 BFMI_LIMIT = 0.3  # M. Betancourt, arXiv:1604.00695: below it the tails are visited too rarely
-# From draws that cannot be used to draws that are few.
+# The kinds of findings, the worst first.
 ORDER = (
     "not_finite",
     "nan",
@@ -126,11 +126,10 @@ class Selection:
 
     @cached_property
     def badness(self) -> np.ndarray:
-        """The ratio of each scalar's diagnostics to their limits.
+        """The worst ratio of a diagnostic to its limit, for each scalar.
 
-        The worst one of R-hat and the effective sample sizes counts.
-
-        1 is at the limit. Infinite if the draws are not finite, below 0 if they are constant.
+        The diagnostics are R-hat and the effective sample sizes. The ratio is infinite if the draws
+        are not finite, and below 0 if they are constant.
         """
         table = self.summary
         assert table is not None
@@ -159,7 +158,7 @@ class Selection:
         return int(np.max(averages["count"].values, initial=0))
 
     @property
-    def judged(self) -> bool:
+    def has_enough_draws(self) -> bool:
         """Whether there are enough draws for findings."""
         recorded = "sample_stats" in self.tree.children
         return recorded and (self.draws >= 4 or self.averaged > 0)
@@ -173,7 +172,7 @@ class Selection:
         return values
 
     @cached_property
-    def fractions(self) -> np.ndarray:
+    def e_bfmi(self) -> np.ndarray:
         """E-BFMI of each chain.
 
         It is the mean squared change of the energy, relative to the variance of the energy.
@@ -187,7 +186,7 @@ class Selection:
 
     def _slow_energies(self) -> list[Advice]:
         """A finding about energies that change too little."""
-        low = [n for n, f in zip(self.numbers, self.fractions, strict=False) if f < BFMI_LIMIT]
+        low = [n for n, f in zip(self.numbers, self.e_bfmi, strict=False) if f < BFMI_LIMIT]
         if not low:
             return []
         message = (
@@ -198,7 +197,7 @@ class Selection:
         return [Advice("energy", len(low), message)]
 
     def _doubts(self) -> list[Advice]:
-        """A finding about an approximation that its own warning doubted."""
+        """The warning that an approximation gave, as a finding."""
         doubt = self.whole.attrs.get("doubt", "")
         if not doubt:
             return []
@@ -241,7 +240,7 @@ class Selection:
 
 
 def select_draws(tree: Any) -> Selection:
-    """Select every n-th draw of results, and read these into memory."""
+    """Select every n-th draw of results, and read them into memory."""
     posterior = tree["posterior"].dataset
     draws = int(posterior.sizes["draw"])
     width = sum(v.size for v in posterior.data_vars.values()) // max(draws, 1)

@@ -21,7 +21,15 @@ from .selection import Selection
 if TYPE_CHECKING:
     from ...models.model import Model
 
-__all__ = ["averages", "facts", "findings", "headline", "lost", "model_of", "model_shown"]
+__all__ = [
+    "averages",
+    "facts",
+    "findings",
+    "headline",
+    "lost_chains_text",
+    "model_of",
+    "model_shown",
+]
 
 _TITLES = {
     "not_finite": "Draws without a finite log density",
@@ -154,7 +162,7 @@ def findings(selection: Selection) -> str:
         f"<p>{escape(f.message[:1].upper() + f.message[1:])}</p></div>"
         for f in selection.findings
     ]
-    if not boxes and not selection.judged:
+    if not boxes and not selection.has_enough_draws:
         return note("Too few draws to judge the run.")
     if not boxes:
         boxes = ['<div class="finding well"><p>No problem found: all checks pass.</p></div>']
@@ -165,7 +173,7 @@ def findings(selection: Selection) -> str:
     return "\n".join(boxes)
 
 
-def lost(selection: Selection) -> str:
+def lost_chains_text(selection: Selection) -> str:
     """The lost chains, and why they are lost."""
     if selection.walkers > 1:
         return note("Not checked: walkers of an ensemble move together.")

@@ -1,10 +1,10 @@
 """Messages between the processes of a job, over TCP.
 
 Process 0 listens at an address, the other processes connect to it, and process 0 forwards each
-message to all of them. A thread for each connection receives messages, and another one sends a sign
-of life often enough. A process is gone when its connection closes, when it says that it ends, or
-when nothing has come from it for the timeout. JAX's own service is not used, because it aborts all
-processes as soon as process 0 dies.
+message to all of them. A thread for each connection receives messages, and another thread sends a
+sign of life often enough. A process is lost when its connection closes, when it says that it ends,
+or when nothing has come from it for the timeout. JAX's own service is not used, because it aborts
+all processes as soon as process 0 dies.
 """
 
 import atexit
@@ -19,7 +19,7 @@ from contextlib import suppress
 
 __all__ = ["Channel"]
 
-MESSAGE, NOTE, LIFE, LEAVING, GONE, HEARD = range(6)  # kinds of frames
+MESSAGE, NOTE, LIFE, LEAVING, LOST_PROCESS, RECEIVED = range(6)  # kinds of frames
 HEAD = struct.Struct(">BIIQ")  # kind, process, and the lengths of key and body
 PART = 2**20  # bytes that are sent or received at once
 FAREWELL = 5.0  # seconds that an ending process waits until its last messages have arrived
@@ -43,12 +43,12 @@ class Channel:
         self, number: int, count: int, timeout: float, peers: Mapping[int, socket.socket]
     ) -> None:
         self.number, self.count, self.timeout = number, count, timeout
-        self.gone: dict[int, str] = {}
+        self.lost: dict[int, str] = {}
         self._arrived: dict[tuple[str, int], bytes | bytearray] = {}
         self._changed = threading.Condition()
         self._peers = dict(peers)  # all processes of process 0, process 0 of each other process
         self._sending = {peer: threading.Lock() for peer in peers}
-        self._heard: set[int] = set()  # peers that have received everything
+        self._received: set[int] = set()  # peers that have received everything
         self._left, self._pid = False, os.getpid()
         for peer, connection in self._peers.items():
             connection.settimeout(timeout)
@@ -108,7 +108,7 @@ class Channel:
         for peer in list(self._peers):
             self._send(peer, LEAVING, self.number, "", text.encode())
         waiting = set(self._peers)
-        self.wait(lambda: waiting <= self._heard | self.gone.keys(), min(FAREWELL, self.timeout))
+        self.wait(lambda: waiting <= self._received | self.lost.keys(), min(FAREWELL, self.timeout))
         for connection in self._peers.values():
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
@@ -122,19 +122,19 @@ class Channel:
     def _lose(self, process: int, how: str) -> None:
         """Note that a process is gone, and tell the other processes."""
         with self._changed:
-            if process in self.gone:
+            if process in self.lost:
                 return
-            self.gone[process] = how
+            self.lost[process] = how
             self._changed.notify_all()
         if self.number == 0:
             for peer in self._peers:
                 if peer != process:
-                    self._send(peer, GONE, process, "", how.encode())
+                    self._send(peer, LOST_PROCESS, process, "", how.encode())
 
     def _send(
         self, peer: int, kind: int, process: int, key: str = "", body: bytes | bytearray = b""
     ) -> None:
-        if peer in self.gone:
+        if peer in self.lost:
             return
         connection, name, data = self._peers[peer], key.encode(), memoryview(body)
         try:
@@ -152,7 +152,7 @@ class Channel:
 
     def _live(self, peer: int) -> None:
         """Send signs of life."""
-        while peer not in self.gone and not self._left:
+        while peer not in self.lost and not self._left:
             self._send(peer, LIFE, self.number)
             time.sleep(min(self.timeout / 4, PAUSE))
 
@@ -176,13 +176,13 @@ class Channel:
                     self._send(other, MESSAGE, process, key, body)
         elif kind == LEAVING:
             text = body.decode(errors="replace")
-            self._send(peer, HEARD, self.number)
+            self._send(peer, RECEIVED, self.number)
             self._lose(process, f"ended with {text}" if text else "has ended")
-        elif kind == GONE:
+        elif kind == LOST_PROCESS:
             self._lose(process, body.decode(errors="replace"))
-        elif kind == HEARD:
+        elif kind == RECEIVED:
             with self._changed:
-                self._heard.add(peer)
+                self._received.add(peer)
                 self._changed.notify_all()
 
 

@@ -15,7 +15,7 @@ __all__ = ["Address", "connected", "parsed"]
 type Address = tuple[str, int]
 
 MAGIC = b"kinetograph\n"
-ANSWER = "kinetograph, process 0: "  # the beginning of its answers; an echo has another one
+ANSWER = "kinetograph, process 0: "  # the beginning of its answers; an echo begins otherwise
 MOST = 10_000  # bytes of a greeting
 LATER = 2.0  # seconds
 AGAIN = 0.2  # seconds between attempts to connect
@@ -205,5 +205,5 @@ def _greeting(connection: socket.socket) -> dict[str, Any] | None:
         greeting = json.loads(_line(connection) or "")
     except (OSError, ValueError):
         return None
-    known = isinstance(greeting, dict) and greeting.keys() == {"number", "count", "version"}
-    return greeting if known and isinstance(greeting["number"], int) else None
+    is_greeting = isinstance(greeting, dict) and greeting.keys() == {"number", "count", "version"}
+    return greeting if is_greeting and isinstance(greeting["number"], int) else None

@@ -41,7 +41,7 @@ class Turn:
         return self.channel.number
 
     @property
-    def others(self) -> list[int]:
+    def other_processes(self) -> list[int]:
         """The numbers of the other processes."""
         return [n for n in range(self.channel.count) if n != self.process]
 
@@ -96,9 +96,9 @@ class Turn:
         KinetographError
             With the number of the process.
         """
-        for process in self.others:
+        for process in self.other_processes:
             self._check_failed(process)
-        for process in self.others:
+        for process in self.other_processes:
             if self.posted(DONE, process) is None:
                 self._check_gone(process)
 
@@ -108,8 +108,8 @@ class Turn:
             raise self.reported(f"process {process} of {self.channel.count} was ended by {failed}")
 
     def _check_gone(self, process: int) -> None:
-        if process in self.channel.gone:
-            raise self._error(process, self.channel.gone[process], AGAIN)
+        if process in self.channel.lost:
+            raise self._error(process, self.channel.lost[process], AGAIN)
 
     def _error(self, process: int, how: str, remedy: str) -> KinetographError:
         return self.reported(
@@ -149,7 +149,7 @@ class Turn:
             return len(bodies) == self.channel.count or self._trouble(bodies)
 
         self.channel.wait(complete, None if late else self.channel.timeout)
-        missing = [process for process in self.others if process not in bodies]
+        missing = [process for process in self.other_processes if process not in bodies]
         for process in missing:
             self._check_failed(process)
         for process in missing:
@@ -162,7 +162,7 @@ class Turn:
                 "kg.distributed() a larger timeout=",
             )
         ends = {process: body.index(b"\n") for process, body in bodies.items()}
-        for process in self.others:
+        for process in self.other_processes:
             there = bodies[process][: ends[process]].decode().partition(",")[0]
             if there != self.doing:
                 raise self._error(
@@ -176,8 +176,8 @@ class Turn:
     def _trouble(self, bodies: Any) -> bool:
         """Whether a process whose value is missing has failed or is gone."""
         return any(
-            p not in bodies and (p in self.channel.gone or self.posted(FAILED, p) is not None)
-            for p in self.others
+            p not in bodies and (p in self.channel.lost or self.posted(FAILED, p) is not None)
+            for p in self.other_processes
         )
 
     def in_order(self, function: Callable[[], Any]) -> Any:

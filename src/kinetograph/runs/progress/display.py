@@ -188,8 +188,8 @@ class PlainProgress:
             of_all, left = "", "until the run is stopped"
         else:
             left = f"{row.left} left"
-            known = forecast.end_is_known(slowest)
-            of_all = of_all if known else of_all.replace(" of", " of about")
+            is_exact = forecast.end_is_known(slowest)
+            of_all = of_all if is_exact else of_all.replace(" of", " of about")
         head = "" if row.share is None else f"{row.transitions:>5}  "
         if _fits(forecast) > 1:
             return f"{head}{row.phase}, {row.divergences} divergences, {row.speed} in all, {left}"

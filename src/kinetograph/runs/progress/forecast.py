@@ -156,9 +156,9 @@ class Forecast:
         """
         if self.endless:
             return None
-        made = sum(w.chain.transition - w.first for w in self._watched)
+        transitions = sum(w.chain.transition - w.first for w in self._watched)
         left = sum(map(self.still, self.chains))
-        return made / (made + left) if made + left else 1.0
+        return transitions / (transitions + left) if transitions + left else 1.0
 
     def speed(self, place: int) -> float | None:
         """Transitions of a chain in a second, alone on its thread."""
@@ -168,8 +168,11 @@ class Forecast:
     @property
     def speed_of_all(self) -> float | None:
         """Transitions of all chains in a second of this run."""
-        made, elapsed = sum(w.chain.transition - w.first for w in self._watched), self.elapsed
-        return made / elapsed if made and elapsed > 0 else None
+        transitions, elapsed = (
+            sum(w.chain.transition - w.first for w in self._watched),
+            self.elapsed,
+        )
+        return transitions / elapsed if transitions and elapsed > 0 else None
 
     def left(self, place: int | None = None) -> float | None:
         """Seconds until a chain ends, or the run; None if not known."""

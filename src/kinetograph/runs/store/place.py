@@ -14,7 +14,15 @@ from typing import Any
 from ...graph.source import place_text
 from ...graph.value_texts import in_words
 
-__all__ = ["beside", "folder", "interrupted", "made_whole", "named", "run_again", "unwritable"]
+__all__ = [
+    "temporary_path",
+    "folder",
+    "interrupted",
+    "made_whole",
+    "named",
+    "run_again",
+    "unwritable",
+]
 
 PART = "kinetograph"  # part of the names of folders that are being made
 FORGOTTEN = 3600.0  # seconds after which an unfinished store counts as abandoned
@@ -94,7 +102,7 @@ def run_again(verb: str, path: Path) -> str:
     return f"kg.{verb}(model, ..., store={str(path)!r}) with the same arguments"
 
 
-def beside(path: Path) -> Path:
+def temporary_path(path: Path) -> Path:
     """A temporary path in the same folder."""
     return path.with_name(f".{PART}-{secrets.token_hex(6)}.part")
 
@@ -106,7 +114,7 @@ def made_whole(path: Path) -> Iterator[Path]:
     It is renamed at the end, and removed after an error. Folders of processes that were killed
     are removed, too.
     """
-    temporary = beside(path)
+    temporary = temporary_path(path)
     for abandoned in path.parent.glob(f".{PART}-*.part"):
         with suppress(OSError):
             if time.time() - abandoned.stat().st_mtime > FORGOTTEN:

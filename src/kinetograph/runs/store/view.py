@@ -21,7 +21,7 @@ from ...programs.sealed_files import (
 )
 from .blocks import Column, chunk_parts, write_chunk
 from .layout import GROUPS, consolidated, files_of, has_rows, write_tree
-from .place import beside
+from .place import temporary_path
 
 __all__ = ["View"]
 
@@ -96,7 +96,7 @@ class View:
 
     def files(self, tree: Any) -> dict[str, bytes]:
         """The files of a tree, made in a temporary folder."""
-        temporary = beside(self.path)
+        temporary = temporary_path(self.path)
         try:
             return files_of(temporary, write_tree(tree, temporary, self.columns, self.rows))
         finally:
@@ -193,14 +193,14 @@ def _is_shown(name: str, data: bytes) -> bool:
     return name.endswith("zarr.json") and has_rows(name, json.loads(data))
 
 
-def _as_made(name: str, metadata: Any, made: Any) -> bool:
+def _as_made(name: str, metadata: Any, written: Any) -> bool:
     """Whether an array's metadata are as first written, except for its length."""
-    if not has_rows(name, made):
-        return bool(metadata == made)
-    grows = [axis in ("chain", "draw") for axis in made["dimension_names"]]
-    sizes = zip(metadata["shape"], made["shape"], grows, strict=True)
+    if not has_rows(name, written):
+        return bool(metadata == written)
+    grows = [axis in ("chain", "draw") for axis in written["dimension_names"]]
+    sizes = zip(metadata["shape"], written["shape"], grows, strict=True)
     sizes_fit = all(here == there or (free and here >= 0) for here, there, free in sizes)
-    return bool(sizes_fit and metadata | {"shape": made["shape"]} == made)
+    return bool(sizes_fit and metadata | {"shape": written["shape"]} == written)
 
 
 def _packed(files: Mapping[str, bytes]) -> bytes:

@@ -93,7 +93,7 @@ def hurdle_negative_binomial(
     size, prob
         Parameters of the negative binomial, as in `kg.negative_binomial`.
     mean, log_mean, dispersion
-        Other parameters of it, as in `kg.negative_binomial`.
+        Other parameters of the negative binomial, as in `kg.negative_binomial`.
 
     Raises
     ------

@@ -28,26 +28,26 @@ def _terms(x: Any, eta: Any, cutpoints: Any) -> tuple[Any, ...]:
     return (upper + lower + between,)
 
 
-def _both(z: Any) -> Tails:
+def _logistic_tails(z: Any) -> Tails:
     return log_expit(z), log_expit(-z)
 
 
-def _number(source: Source) -> Any:
+def _logistic_number(source: Source) -> Any:
     u = unit_open(source)
     return jnp.log(u) - jnp.log1p(-u)
 
 
 def draw(source: Source, eta: Any, cutpoints: Any) -> Any:
     """Draw the number of cutpoints below a logistic number around eta."""
-    return draw_by(_number, source, eta, cutpoints)
+    return draw_by(_logistic_number, source, eta, cutpoints)
 
 
 def _tails(x: Any, eta: Any, cutpoints: Any) -> Tails:
-    return log_tails_by(_both, x, eta, cutpoints)
+    return log_tails_by(_logistic_tails, x, eta, cutpoints)
 
 
 def _quantile(log_below: Any, log_above: Any, eta: Any, cutpoints: Any) -> Any:
-    return quantile_by(_both, log_below, log_above, eta, cutpoints)
+    return quantile_by(_logistic_tails, log_below, log_above, eta, cutpoints)
 
 
 def _moments(eta: Any, cutpoints: Any) -> Moments:

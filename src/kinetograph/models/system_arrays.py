@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .written_matrices import cholesky, solved, solved_transposed
+from .written_matrices import cholesky, solve_lower, solve_upper
 
 if TYPE_CHECKING:
     from .system_law import SystemLaw
@@ -45,7 +45,7 @@ class SystemArrays:
 
         def step(x: Any, row: Any) -> Any:
             u, root, gain, shift, states = row
-            z = jnp.stack(solved_transposed(root, [*u])) + shift - _applied(gain, x)
+            z = jnp.stack(solve_upper(root, [*u])) + shift - _applied(gain, x)
             return _line(states, x, z), (x, z)
 
         x, z = self._scan(step, self.start, (u.T, root, gain, shift, self.states))
@@ -68,7 +68,7 @@ class SystemArrays:
         def step(x: Any, row: Any) -> Any:
             values, (of_states, of_noises, constant), states = row
             rest = values - _applied(of_states, x) - constant
-            z = jnp.stack(solved([[*line] for line in of_noises], [*rest]))
+            z = jnp.stack(solve_lower([[*line] for line in of_noises], [*rest]))
             return _line(states, x, z), (x, z)
 
         states_and_noises: tuple[Any, Any] = self._scan(
@@ -95,8 +95,8 @@ class SystemArrays:
             linear = _applied(s.T, slope) + v[0] * datum
             cross = _times(weighted.T, f) + h * v.T * w
             root = cholesky([[*line] for line in q])
-            right = solved(root, [*jnp.concatenate([cross, linear[:, None]], 1)])
-            gain, shift = jnp.split(jnp.stack(solved_transposed(root, right)), [count], 1)
+            right = solve_lower(root, [*jnp.concatenate([cross, linear[:, None]], 1)])
+            gain, shift = jnp.split(jnp.stack(solve_upper(root, right)), [count], 1)
             state_map, datum_map = f - _times(s, gain), w - _times(v, gain)
             precision = _times(state_map.T, _times(precision, state_map)) + _times(gain.T, gain)
             precision = precision + h * datum_map.T * datum_map

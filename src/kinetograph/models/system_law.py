@@ -30,23 +30,23 @@ from jax import lax
 from .system_arrays import SystemArrays
 from .written_matrices import (
     Vector,
-    added,
     cholesky,
     dot,
-    minus,
-    multiplied,
-    outer,
-    plus,
-    product,
-    quotient,
-    scaled,
-    solved,
-    solved_transposed,
-    subtracted,
-    symmetric,
-    times,
-    total,
+    matrix_difference,
+    matrix_product,
+    matrix_sum,
+    matrix_vector,
+    number_product,
+    number_quotient,
+    number_sum,
+    outer_product,
+    scaled_vector,
+    solve_lower,
+    solve_upper,
+    symmetric_product,
     transposed,
+    vector_difference,
+    vector_sum,
 )
 
 __all__ = ["MOST_WRITTEN", "LinearRow", "SystemLaw"]
@@ -87,7 +87,7 @@ class SystemLaw(NamedTuple):
 
         def step(x: Vector, row: Any) -> tuple[Vector, Any]:
             u, root, gain, shift, states = row
-            z = plus(solved_transposed(root, u), minus(shift, times(gain, x)))
+            z = vector_sum(solve_upper(root, u), vector_difference(shift, matrix_vector(gain, x)))
             return [_value(each, x, z) for each in states], (x, z)
 
         x, z = self._scan(step, self.start, (list(u), root, gain, shift, self.states))
@@ -104,7 +104,12 @@ class SystemLaw(NamedTuple):
             return SystemArrays(self).gathered(unknowns, h, r)
         root, gain, shift = self._posterior(h, r)
         x, z = self.path(unknowns)
-        return jnp.stack(times(transposed(root), minus(z, minus(shift, times(gain, x)))))
+        return jnp.stack(
+            matrix_vector(
+                transposed(root),
+                vector_difference(z, vector_difference(shift, matrix_vector(gain, x))),
+            )
+        )
 
     def value(self, unknowns: Any) -> Any:
         """f of the unknowns."""
@@ -123,7 +128,7 @@ class SystemLaw(NamedTuple):
         def step(x: Vector, row: Any) -> tuple[Vector, Any]:
             f, z, observed, states = row
             z, change = list(z), f - _value(observed, x, z)
-            z[place] = z[place] + quotient(change, observed.noise[place])
+            z[place] = z[place] + number_quotient(change, observed.noise[place])
             return [_value(each, x, z) for each in states], (x, z)
 
         x, z = self._scan(step, self.start, (f, noises, self.observed, self.states))
@@ -157,24 +162,27 @@ class SystemLaw(NamedTuple):
             states, observed, h, r = row
             f, s = [each.state for each in states], [each.noise for each in states]
             w, v, b = observed.state, observed.noise, [each.constant for each in states]
-            datum = r - product(h, observed.constant)
-            slope = minus(slope, times(precision, b))
-            weighted = multiplied(precision, s)
-            q = added(symmetric(s, weighted), outer(v, v, h))
-            q = [[total(e, float(i == j)) for j, e in enumerate(line)] for i, line in enumerate(q)]
-            cross = added(multiplied(transposed(weighted), f), outer(v, w, h))
-            linear = plus(times(transposed(s), slope), scaled(v, datum))
+            datum = r - number_product(h, observed.constant)
+            slope = vector_difference(slope, matrix_vector(precision, b))
+            weighted = matrix_product(precision, s)
+            q = matrix_sum(symmetric_product(s, weighted), outer_product(v, v, h))
+            q = [
+                [number_sum(e, float(i == j)) for j, e in enumerate(line)]
+                for i, line in enumerate(q)
+            ]
+            cross = matrix_sum(matrix_product(transposed(weighted), f), outer_product(v, w, h))
+            linear = vector_sum(matrix_vector(transposed(s), slope), scaled_vector(v, datum))
             root = cholesky(q)
-            columns = [solved(root, column) for column in transposed(cross)]
-            gain = transposed([solved_transposed(root, column) for column in columns])
-            shift = solved_transposed(root, solved(root, linear))
-            state_map = subtracted(f, multiplied(s, gain))
-            datum_map = minus(w, times(transposed(gain), v))
-            precision = symmetric(state_map, multiplied(precision, state_map))
-            precision = added(precision, symmetric(gain, gain))
-            precision = added(precision, outer(datum_map, datum_map, h))
-            slope = plus(times(transposed(f), slope), scaled(w, datum))
-            slope = minus(slope, times(transposed(gain), linear))
+            columns = [solve_lower(root, column) for column in transposed(cross)]
+            gain = transposed([solve_upper(root, column) for column in columns])
+            shift = solve_upper(root, solve_lower(root, linear))
+            state_map = matrix_difference(f, matrix_product(s, gain))
+            datum_map = vector_difference(w, matrix_vector(transposed(gain), v))
+            precision = symmetric_product(state_map, matrix_product(precision, state_map))
+            precision = matrix_sum(precision, symmetric_product(gain, gain))
+            precision = matrix_sum(precision, outer_product(datum_map, datum_map, h))
+            slope = vector_sum(matrix_vector(transposed(f), slope), scaled_vector(w, datum))
+            slope = vector_difference(slope, matrix_vector(transposed(gain), linear))
             return (precision, slope), (root, gain, shift)
 
         rows = (self.states, self.observed, h, r)
@@ -209,4 +217,4 @@ def _is_zero(value: Any) -> bool:
 
 
 def _value(row: LinearRow, x: Vector, z: Vector) -> Any:
-    return total(total(dot(row.state, x), dot(row.noise, z)), row.constant)
+    return number_sum(number_sum(dot(row.state, x), dot(row.noise, z)), row.constant)

@@ -12,24 +12,24 @@ import jax.numpy as jnp
 __all__ = [
     "Matrix",
     "Vector",
-    "added",
     "cholesky",
-    "difference",
     "dot",
-    "minus",
-    "multiplied",
-    "outer",
-    "plus",
-    "product",
-    "quotient",
-    "scaled",
-    "solved",
-    "solved_transposed",
-    "subtracted",
-    "symmetric",
-    "times",
-    "total",
+    "matrix_difference",
+    "matrix_product",
+    "matrix_sum",
+    "matrix_vector",
+    "number_difference",
+    "number_product",
+    "number_quotient",
+    "number_sum",
+    "outer_product",
+    "scaled_vector",
+    "solve_lower",
+    "solve_upper",
+    "symmetric_product",
     "transposed",
+    "vector_difference",
+    "vector_sum",
 ]
 
 Vector = Sequence[Any]
@@ -40,73 +40,86 @@ def _is(number: Any, value: float) -> bool:
     return isinstance(number, float) and number == value
 
 
-def product(a: Any, b: Any) -> Any:
+def number_product(a: Any, b: Any) -> Any:
+    """The product a b of numbers."""
     if _is(a, 0.0) or _is(b, 0.0):
         return 0.0
     return b if _is(a, 1.0) else a if _is(b, 1.0) else a * b
 
 
-def total(a: Any, b: Any) -> Any:
+def number_sum(a: Any, b: Any) -> Any:
+    """The sum a + b of numbers."""
     return b if _is(a, 0.0) else a if _is(b, 0.0) else a + b
 
 
-def difference(a: Any, b: Any) -> Any:
+def number_difference(a: Any, b: Any) -> Any:
+    """The difference a - b of numbers."""
     return a if _is(b, 0.0) else a - b
 
 
-def quotient(a: Any, b: Any) -> Any:
+def number_quotient(a: Any, b: Any) -> Any:
     """a / b; 0 where b is 0."""
     return jnp.where(b == 0, 0.0, a / jnp.where(b == 0, 1.0, b))
 
 
 def dot(a: Vector, b: Vector) -> Any:
+    """The product a' b of vectors."""
     result: Any = 0.0
     for one, other in zip(a, b, strict=True):
-        result = total(result, product(one, other))
+        result = number_sum(result, number_product(one, other))
     return result
 
 
-def plus(a: Vector, b: Vector) -> list[Any]:
-    return [total(*pair) for pair in zip(a, b, strict=True)]
+def vector_sum(a: Vector, b: Vector) -> list[Any]:
+    """The sum a + b of vectors."""
+    return [number_sum(*pair) for pair in zip(a, b, strict=True)]
 
 
-def minus(a: Vector, b: Vector) -> list[Any]:
-    return [difference(*pair) for pair in zip(a, b, strict=True)]
+def vector_difference(a: Vector, b: Vector) -> list[Any]:
+    """The difference a - b of vectors."""
+    return [number_difference(*pair) for pair in zip(a, b, strict=True)]
 
 
-def scaled(a: Vector, factor: Any) -> list[Any]:
-    return [product(each, factor) for each in a]
+def scaled_vector(a: Vector, factor: Any) -> list[Any]:
+    """The product of a vector and a number."""
+    return [number_product(each, factor) for each in a]
 
 
-def times(a: Matrix, b: Vector) -> list[Any]:
+def matrix_vector(a: Matrix, b: Vector) -> list[Any]:
+    """The product A b of a matrix and a vector."""
     return [dot(row, b) for row in a]
 
 
 def transposed(a: Matrix) -> list[list[Any]]:
+    """The transposed matrix A'."""
     return [list(row) for row in zip(*a, strict=True)]
 
 
-def multiplied(a: Matrix, b: Matrix) -> list[list[Any]]:
+def matrix_product(a: Matrix, b: Matrix) -> list[list[Any]]:
+    """The product A B of matrices."""
     return [[dot(row, column) for column in transposed(b)] for row in a]
 
 
-def symmetric(a: Matrix, b: Matrix) -> list[list[Any]]:
+def symmetric_product(a: Matrix, b: Matrix) -> list[list[Any]]:
     """A' B, which is symmetric."""
     left, right = transposed(a), transposed(b)
     lower = [[dot(row, right[j]) for j in range(i + 1)] for i, row in enumerate(left)]
     return [[lower[max(i, j)][min(i, j)] for j in range(len(left))] for i in range(len(left))]
 
 
-def added(a: Matrix, b: Matrix) -> list[list[Any]]:
-    return [plus(*rows) for rows in zip(a, b, strict=True)]
+def matrix_sum(a: Matrix, b: Matrix) -> list[list[Any]]:
+    """The sum A + B of matrices."""
+    return [vector_sum(*rows) for rows in zip(a, b, strict=True)]
 
 
-def subtracted(a: Matrix, b: Matrix) -> list[list[Any]]:
-    return [minus(*rows) for rows in zip(a, b, strict=True)]
+def matrix_difference(a: Matrix, b: Matrix) -> list[list[Any]]:
+    """The difference A - B of matrices."""
+    return [vector_difference(*rows) for rows in zip(a, b, strict=True)]
 
 
-def outer(a: Vector, b: Vector, factor: Any) -> list[list[Any]]:
-    return [[product(product(one, factor), other) for other in b] for one in a]
+def outer_product(a: Vector, b: Vector, factor: Any) -> list[list[Any]]:
+    """The matrix a b' times a number."""
+    return [[number_product(number_product(one, factor), other) for other in b] for one in a]
 
 
 def cholesky(a: Matrix) -> list[list[Any]]:
@@ -114,18 +127,20 @@ def cholesky(a: Matrix) -> list[list[Any]]:
     root: list[list[Any]] = [[0.0] * len(a) for _ in a]
     for i in range(len(a)):
         for j in range(i + 1):
-            rest = difference(a[i][j], dot(root[i][:j], root[j][:j]))
-            root[i][j] = jnp.sqrt(rest) if i == j else product(rest, 1.0 / root[j][j])
+            rest = number_difference(a[i][j], dot(root[i][:j], root[j][:j]))
+            root[i][j] = jnp.sqrt(rest) if i == j else number_product(rest, 1.0 / root[j][j])
     return root
 
 
-def solved(root: Matrix, right: Vector) -> list[Any]:
+def solve_lower(root: Matrix, right: Vector) -> list[Any]:
+    """The solution x of L x = b, with L a lower triangular `root`."""
     x: list[Any] = []
     for row, value in zip(root, right, strict=True):
-        x.append(product(difference(value, dot(row[: len(x)], x)), 1.0 / row[len(x)]))
+        x.append(number_product(number_difference(value, dot(row[: len(x)], x)), 1.0 / row[len(x)]))
     return x
 
 
-def solved_transposed(root: Matrix, right: Vector) -> list[Any]:
+def solve_upper(root: Matrix, right: Vector) -> list[Any]:
+    """The solution x of L' x = b, with L a lower triangular `root`."""
     turned = [row[::-1] for row in transposed(root)][::-1]
-    return solved(turned, right[::-1])[::-1]
+    return solve_lower(turned, right[::-1])[::-1]

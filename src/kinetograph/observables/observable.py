@@ -38,13 +38,13 @@ class NamedObservable(dict[str, Array]):
 
     def __init__(self, values: Mapping[str, Array], label: str, kind: str) -> None:
         super().__init__(values)
-        self._who, self._kind = label, kind
+        self._label, self._kind = label, kind
 
     def __missing__(self, name: str) -> Never:
         owner = "model" if self._kind == "unknown" else "sampler"
         names_text = ", ".join(self) or "none"
         raise ModelError(
-            f"{self._who}: this {owner} has no {self._kind} {name!r} (it has {names_text})"
+            f"{self._label}: this {owner} has no {self._kind} {name!r} (it has {names_text})"
         )
 
 

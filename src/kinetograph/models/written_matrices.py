@@ -133,7 +133,7 @@ def cholesky(a: Matrix) -> list[list[Any]]:
 
 
 def solve_lower(root: Matrix, right: Vector) -> list[Any]:
-    """The solution x of L x = b, with L a lower triangular `root`."""
+    """The solution of L x = b, where L is `root`."""
     x: list[Any] = []
     for row, value in zip(root, right, strict=True):
         x.append(number_product(number_difference(value, dot(row[: len(x)], x)), 1.0 / row[len(x)]))
@@ -141,6 +141,6 @@ def solve_lower(root: Matrix, right: Vector) -> list[Any]:
 
 
 def solve_upper(root: Matrix, right: Vector) -> list[Any]:
-    """The solution x of L' x = b, with L a lower triangular `root`."""
+    """The solution of L' x = b, where L is `root`."""
     turned = [row[::-1] for row in transposed(root)][::-1]
     return solve_lower(turned, right[::-1])[::-1]

@@ -226,13 +226,13 @@ def test_a_chain_asks_at_its_starting_point_once():
 
 def test_single_chains_and_refits_begin_in_the_block_too(monkeypatch):
     """Each compiles one block program."""
-    compiled, compile_one = [], engine._compile
+    compiled, compile_one = [], engine.make_executable
 
     def counted(program, batch, device, which, *arguments, **options):
         compiled.append(which)
         return compile_one(program, batch, device, which, *arguments, **options)
 
-    monkeypatch.setattr(engine, "_compile", counted)
+    monkeypatch.setattr(engine, "make_executable", counted)
     chain = kg.chain(kg.model(grouped), kg.samplers.NUTS(), warmup=120, seed=1)
     assert chain.state.hyper["joint"][0, 0] >= 0
     assert sorted(compiled) == ["block", "search"]

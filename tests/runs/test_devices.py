@@ -76,7 +76,7 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_devices_are_told_before_compiling(case, monkeypatch):
     given, kind, message = WRONG[case]
-    monkeypatch.setattr(engine, "_compile", lambda *_: pytest.fail("compiled"))
+    monkeypatch.setattr(engine, "make_executable", lambda *_: pytest.fail("compiled"))
     with pytest.raises(kind, match=message):
         run(gaussian(), devices=given)
 

@@ -73,7 +73,7 @@ def test_blocks_of_any_length_give_the_same_draws(plain, monkeypatch, gradients)
         def adjust(self, spent, seconds):
             blocks.append(seconds)
 
-    kept = memory_cache.HELD[schools()]
+    kept = memory_cache.PROGRAMS[schools()]
     for identity, compiled in kept.items():
         monkeypatch.setitem(kept, identity, replace(compiled, pace=Pace()))
     assert same_draws(run(schools(), chains=4), plain, ALL)

@@ -15,7 +15,7 @@ from kinetograph.runs import assembly, mcmc, memory
 from kinetograph.runs import run as running
 from kinetograph.runs.memory import available, check_memory
 from kinetograph.runs.progress.display import SilentProgress
-from kinetograph.runs.queues import HELD
+from kinetograph.runs.queues import MOST_BYTES
 from kinetograph.runs.rows import MemorySink, TransitionRows, joint
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
@@ -152,7 +152,7 @@ def test_states_and_warmup_of_many_chains_count_too(monkeypatch, tmp_path, metho
         text = str(refused.value)
         assert "for states of chains (4096 chains x " in text
         assert 'kg.samplers.NUTS(metric="diagonal") has none' in text
-        at_once = 4096 if method == "batch" else HELD // 4_000_000
+        at_once = 4096 if method == "batch" else MOST_BYTES // 4_000_000
         assert f"for warm-up ({at_once} chains at a time x 4,000,000 bytes of draws" in text
         assert re.search(r"chains=range\(0, \d+\), store=", text)
         assert ("blocks of draws" in text) == ("store" in way)

@@ -71,7 +71,7 @@ def test_a_limited_number_of_chains_warms_up_at_once(threads):
 
 def test_draws_do_not_depend_on_how_many_chains_warm_up_at_once(monkeypatch):
     whole = run(schools(), draws=20, chains=5, warmup=None, threads=1)
-    monkeypatch.setattr(queues, "HELD", 1)
+    monkeypatch.setattr(queues, "MOST_BYTES", 1)
     monkeypatch.setattr(queues, "LEAST", 2)
     limited = run(schools(), draws=20, chains=5, warmup=None, threads=1)
     assert whole["posterior"].equals(limited["posterior"])

@@ -187,7 +187,7 @@ def test_refused(name):
 def test_several_processes_are_refused(monkeypatch):
     first = run_of_rows(model_of_rows(), kg.samplers.BAOAB(0.01), draws=2, warmup=0)
     monkeypatch.setattr(row_sharding, "process_count", lambda: 2)
-    monkeypatch.setattr(engine, "_compile", lambda *_: pytest.fail("compiled"))
+    monkeypatch.setattr(engine, "make_executable", lambda *_: pytest.fail("compiled"))
     text = "shard= divides rows over the devices of one process, and this run has 2 processes"
     with pytest.raises(ValueError, match=f"^mcmc: {text} .*; start one process, or"):
         run_of_rows(model_of_rows(), draws=5)

@@ -9,7 +9,7 @@ from tests.selection import thinned
 
 import kinetograph as kg
 from kinetograph import samplers
-from kinetograph.programs.memory_cache import HELD
+from kinetograph.programs.memory_cache import PROGRAMS
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 QUIET = {"warmup": 50, "chains": 4, "seed": 1, "progress": False}
@@ -96,7 +96,7 @@ def test_samplers_within_move_blocks_with_values_of_their_own():
     moved = kg.chain(model, small, seed=2).step(5).posterior
     assert np.ptp(moved["b"]) < 0.02
     np.testing.assert_array_equal(moved["a"][0], before["a"][0])
-    assert len(HELD[model]) == 1
+    assert len(PROGRAMS[model]) == 1
 
 
 def test_samplers_within_are_values():

@@ -8,7 +8,7 @@ from tests.selection import thinned
 import kinetograph as kg
 from kinetograph import samplers
 from kinetograph.graph.precision import x64
-from kinetograph.programs.memory_cache import HELD
+from kinetograph.programs.memory_cache import PROGRAMS
 from kinetograph.programs.program import Plan, Program
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
@@ -76,11 +76,11 @@ def test_no_value_of_a_hyper_parameter_compiles_anew(count):
         return kg.chain(model, sampler, seed=1).step(2).posterior["x"][-1, 0]
 
     found = [made(rng.uniform(0.1, 0.5)) for _ in range(count)]
-    assert len(HELD[model]) == 1
+    assert len(PROGRAMS[model]) == 1
     assert len(set(found)) == count
     made([0.1, 0.2])
     made([0.2, 0.3])
-    assert len(HELD[model]) == 2
+    assert len(PROGRAMS[model]) == 2
 
 
 class Recorded(samplers.GLA2):

@@ -11,7 +11,7 @@ from tests.laws.helpers import assert_moments
 from tests.runs.models import run, same_draws, schools
 
 import kinetograph as kg
-from kinetograph.programs.memory_cache import HELD
+from kinetograph.programs.memory_cache import PROGRAMS
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
@@ -145,11 +145,11 @@ def test_settings_slots_and_gradients_are_in_the_results():
 def test_another_value_compiles_nothing():
     model = correlated()
     run(model, sampler=GLA2(0.1))
-    kept = dict(HELD[model])
+    kept = dict(PROGRAMS[model])
     for h in (0.2, 0.3):
         first = run(model, sampler=GLA2(h, friction=h))
         assert first.attrs["compile_time"] == 0
-    assert HELD[model] == kept
+    assert PROGRAMS[model] == kept
     assert not same_draws(run(model, sampler=GLA2(0.1)), first)
 
 
@@ -169,7 +169,7 @@ def test_a_changed_helper_is_seen_by_the_next_run(monkeypatch):
     assert end().tolist() == [[2.0, 2.0]]
     monkeypatch.setitem(globals(), "FACTOR", 3.0)
     assert end().tolist() == [[3.0, 3.0]]
-    assert len(HELD[model]) == 2
+    assert len(PROGRAMS[model]) == 2
 
 
 @pytest.mark.slow

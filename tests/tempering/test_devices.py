@@ -53,7 +53,7 @@ def test_any_number_of_devices():
 
 
 def test_wrong_devices_are_told_before_compiling(monkeypatch):
-    monkeypatch.setattr(engine, "_compile", lambda *_: pytest.fail("compiled"))
+    monkeypatch.setattr(engine, "make_executable", lambda *_: pytest.fail("compiled"))
     with pytest.raises(ValueError, match="temper: devices=64, but JAX has 1 device"):
         temper(model(), "smc", devices=64)
 

@@ -68,8 +68,8 @@ def test_a_process_that_ends_says_so(joined, monkeypatch):
     channels[1].post("last words", b"yes")
     channels[1].leave()
     for each in (channels[0], channels[2]):
-        assert each.wait(lambda e=each: 1 in e.gone, 5)
-        assert each.gone == {1: "ended with ValueError: no such file"}
+        assert each.wait(lambda e=each: 1 in e.lost, 5)
+        assert each.lost == {1: "ended with ValueError: no such file"}
         assert each.get("last words", 1) == b"yes"
 
 
@@ -77,8 +77,8 @@ def test_a_closed_connection_is_a_death(joined):
     channels = joined(3)
     channels[1]._peers[0].shutdown(socket.SHUT_RDWR)  # as the system does
     for each in (channels[0], channels[2]):
-        assert each.wait(lambda e=each: 1 in e.gone, 5)
-        assert each.gone == {1: "died"}
+        assert each.wait(lambda e=each: 1 in e.lost, 5)
+        assert each.lost == {1: "died"}
     channels[0].post("after it", b"")
     assert channels[2].wait(lambda: channels[2].get("after it", 0) is not None, 5)
 
@@ -88,8 +88,8 @@ def test_a_silent_process_is_gone_after_the_timeout(monkeypatch):
     peers = met(2)
     begun = time.monotonic()
     first = channel.Channel(0, 2, 0.5, peers[0])
-    assert first.wait(lambda: 1 in first.gone, 5)
-    assert first.gone == {1: "has not answered for 0.5 s"}
+    assert first.wait(lambda: 1 in first.lost, 5)
+    assert first.lost == {1: "has not answered for 0.5 s"}
     assert time.monotonic() - begun < 3
     peers[1][0].close()
     first.leave()
@@ -98,7 +98,7 @@ def test_a_silent_process_is_gone_after_the_timeout(monkeypatch):
 def test_signs_of_life_keep_processes(joined):
     channels = joined(2, timeout=0.4)
     time.sleep(1.2)
-    assert all(not each.gone for each in channels)
+    assert all(not each.lost for each in channels)
 
 
 def test_an_address_without_an_answer():

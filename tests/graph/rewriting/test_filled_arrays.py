@@ -100,7 +100,7 @@ def test_rows_are_those_of_the_loop(fill):
     scans = [node for node in ancestors([joined.node]) if isinstance(node, Scan)]
     operations = [node for node in ancestors([joined.node]) if isinstance(node, Apply)]
     assert not any(node.operation in WRITES for node in operations)
-    assert not any(Rowwise(scan, (), scan.length).filled for scan in scans)
+    assert not any(Rowwise(scan, (), scan.length).filled_places for scan in scans)
     weights = np.cos(np.arange(loop.node.shape[0]))
     found = []
     for rows in (loop, joined):

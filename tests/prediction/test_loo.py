@@ -374,7 +374,7 @@ def test_the_message_for_something_else_than_results_names_loo():
         (two_likelihoods, {"var_name": ["y"]}, TypeError, r"var_name must be a name, got \['y'\]"),
         (two_likelihoods, {"var_name": "x"}, kg.ModelError, "'x' is not an observed array"),
         (imputed, {"var_name": "bp"}, kg.ModelError, "observes bp_observed .*; did you mean"),
-        (two_likelihoods, {"var_name": "z"}, kg.ModelError, "z has 1 observation, and to leave"),
+        (two_likelihoods, {"var_name": "z"}, kg.ModelError, "z has 1 observation, and without"),
         (by_factor, {}, kg.ModelError, "observes nothing.*kg.observe"),
         (joint, {}, kg.ModelError, "y has 1 observation: one vector"),
         (linear, {"by": [1, 2]}, kg.ShapeError, r"an array of shape \(14,\), got shape \(2,\)"),

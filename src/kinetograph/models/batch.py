@@ -98,7 +98,7 @@ class RowBatch(RowTerms):
         drawn = words(key, event, _NOISE, np.arange(self.size, dtype=np.uint32))[0]
         return jnp.stack([rows, drawn.astype(rows.dtype)], 1)
 
-    def reduced(self, data: Environment, rows: Any) -> Environment:
+    def taken(self, data: Environment, rows: Any) -> Environment:
         """The data, reduced to the given rows and their words."""
         indices = rows if jnp.ndim(rows) == 1 else rows[:, 0]
         if self.present is not None:

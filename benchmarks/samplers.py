@@ -124,7 +124,9 @@ def by_hand(model: kg.Model, steps: int) -> Callable[[], Any]:
         def body(carry: Any) -> Any:
             i, q, p, u, g = carry
             words = jnp.stack([*key, jnp.uint32(0), i])
-            noise = _numbers(words, np.uint32(0), convert=normal, shape=(10,), dtype=np.dtype(float))
+            noise = _numbers(
+                words, np.uint32(0), convert=normal, shape=(10,), dtype=np.dtype(float)
+            )
             p = p - 0.5 * H * g
             q = q + 0.5 * H * p
             p = a * p + np.sqrt(1 - a * a) * noise

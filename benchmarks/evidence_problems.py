@@ -111,6 +111,32 @@ def regression() -> Problem:
     return Problem(5, ("normal", 0.0, 2.0), log_likelihood, truth)
 
 
+# A standard deviation whose prior goes down to 0.
+
+
+def scale() -> Problem:
+    """Mean and standard deviation of 12 normal numbers; log L has no mean under the prior."""
+    y = np.random.default_rng(2).normal(3.0, 1.5, size=12)
+    n, center, squares = len(y), float(y.mean()), float(((y - y.mean()) ** 2).sum())
+
+    def log_likelihood(x: Any, xp: Any) -> Any:
+        mean, sd = x[..., 0], x[..., 1]
+        sums = squares + n * (center - mean) ** 2
+        return -0.5 * sums / sd**2 - n * xp.log(sd) - 0.5 * n * math.log(2 * math.pi)
+
+    def truth() -> Truth:
+        grid = (np.arange(4000) + 0.5) / 400
+        sd = grid[:, None]
+        # the integral over the mean, from 0 to 10, is that of a normal density
+        widths = sd / math.sqrt(n)
+        inside = special.ndtr((10 - center) / widths) - special.ndtr(-center / widths)
+        of_sd = -0.5 * squares / sd**2 - n * np.log(sd) - 0.5 * n * math.log(2 * math.pi)
+        terms = of_sd + np.log(inside * widths * math.sqrt(2 * math.pi))
+        return Truth(float(special.logsumexp(terms) - math.log(400 * 100)))
+
+    return Problem(2, ("uniform", 0.0, 10.0), log_likelihood, truth)
+
+
 # The eggbox of the literature of nested sampling.
 
 
@@ -349,6 +375,7 @@ def transition(size: int) -> Problem:
 
 PROBLEMS: dict[str, Callable[[], Problem]] = {
     "regression": regression,
+    "scale": scale,
     "eggbox": eggbox,
     "shells 2": lambda: shells(2),
     "shells 10": lambda: shells(10),

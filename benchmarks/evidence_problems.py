@@ -115,7 +115,10 @@ def regression() -> Problem:
 
 
 def scale() -> Problem:
-    """Mean and standard deviation of 12 normal numbers; log L has no mean under the prior."""
+    """Mean and standard deviation of 12 normal numbers.
+
+    The log likelihood has no mean under the prior.
+    """
     y = np.random.default_rng(2).normal(3.0, 1.5, size=12)
     n, center, squares = len(y), float(y.mean()), float(((y - y.mean()) ** 2).sum())
 

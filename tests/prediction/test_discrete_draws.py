@@ -59,7 +59,9 @@ def test_states_of_a_chain_and_new_quantities():
     results = kg.mcmc(model, seed=1, draws=200, progress=False)
     results = kg.predict(model, results, state=model["state"], seed=1)
     results = kg.predict(model, results, seed=1)
-    assert results["predictions"]["state"].values.mean((0, 1))[[0, -1]] == pytest.approx([0, 1])
+    first, last = results["predictions"]["state"].values.mean((0, 1))[[0, -1]]
+    assert first < 0.02
+    assert last > 0.98
     means = results["posterior_predictive"]["y"].values.mean((0, 1))
     assert means[0] < 1
     assert means[-1] > 3

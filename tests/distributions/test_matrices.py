@@ -273,6 +273,15 @@ def test_covariances_of_unknowns_that_may_be_symmetric(cov):
     assert kg.multivariate_normal(0, precision=cov(s, r, a)).shape == (2,)
 
 
+def test_inverses_of_matrices_that_are_nearly_singular_are_covariances():
+    """Their rounding errors are not symmetric."""
+    x = np.linspace(0, 1, 30)
+    scale = kg.half_normal(1)
+    kernel = kg.exp(-(((x[:, None] - x) / scale) ** 2)) + 1e-12 * np.eye(30)
+    assert kg.multivariate_normal(0, precision=kg.inv(kernel)).shape == (30,)
+    assert kg.multivariate_normal(0, kg.inv(kg.inv(kernel))).shape == (30,)
+
+
 @pytest.mark.parametrize(("cov", "text"), NO_COVARIANCES)
 def test_covariances_of_unknowns_that_are_not_symmetric_are_refused(cov, text):
     s, r, a = kg.half_normal(1, shape=2), kg.lkj_correlation(2.0, 2), kg.normal(0, 1, shape=(2, 2))

@@ -94,6 +94,14 @@ def test_evidence_of_a_known_family():
     assert abs(stepping_stones(rungs[..., 1:], powers[1:]).value - truth) > 6 * np.mean(stated)
 
 
+def test_thermodynamic_integral_of_few_rungs():
+    """Trapezoids without the correction by variances are wrong by 0.08 on average."""
+    powers = np.array([0, 0.02, 0.1, 0.4, 1.0])
+    rngs = [np.random.default_rng(seed) for seed in range(8)]
+    each = [thermodynamic(gamma_rungs(rng, powers, scans=10_000), powers) for rng in rngs]
+    assert np.mean(each) == pytest.approx(2 * np.log(0.2 / 1.2), abs=0.03)
+
+
 def test_error_counts_autocorrelation():
     rng = np.random.default_rng(5)
     powers = np.linspace(0, 1, 12) ** 2

@@ -156,6 +156,37 @@ def of_unknowns():
     return x
 
 
+def table_model(mean, sd=1.0, data=WIDE):
+    """A table of data, whose columns are combined with vectors and tables."""
+    scale = kg.half_normal(1, name="scale")
+    kg.observe(data, kg.normal(scale * mean, sd))
+    return scale
+
+
+def products_of_tables():
+    weights = kg.normal(0, 1, shape=(3, 3), name="weights")
+    shift = kg.normal(0, 1, dims=kg.dim("region", CAB), name="shift")
+    kg.observe(WIDE, kg.normal(kg.data(WIDE) @ weights + shift, 1))
+    return weights, shift
+
+
+PAIR = pd.DataFrame([[1.0, 0.3], [0.3, 2.0]], ["r", "s"], ["r", "s"])
+IN_PAIRS = pd.DataFrame(np.arange(6.0).reshape(2, 3), ["r", "s"], list("abc"))
+SORTED_SPREAD = SPREAD.loc[list("abc"), list("abc")]
+
+
+def matrices(mean=0.0, row_cov=PAIR, col_cov=SORTED_SPREAD):
+    scale = kg.half_normal(1, name="scale")
+    kg.observe(IN_PAIRS, kg.matrix_normal(scale * mean, row_cov, scale * kg.data(col_cov)))
+    return scale
+
+
+def covariance_of(scale):
+    cov = kg.wishart(5, scale, name="cov")
+    kg.observe(WIDE, kg.multivariate_normal(0, cov))
+    return cov
+
+
 def product(table):
     effect = kg.normal(0, 1, dims=REGIONS, name="effect")
     kg.observe(np.zeros(len(table)), kg.normal(kg.data(table) @ effect, 1))
@@ -175,6 +206,19 @@ def product(table):
         precision,
         of_unknowns,
         lambda: product(WIDE[CAB]),
+        lambda: table_model(kg.data(CENTRES)),
+        lambda: table_model(kg.data(CENTRES), data=kg.data(WIDE, dims=("row", REGIONS))),
+        lambda: table_model(1.0, sd=kg.data(CENTRES)),
+        lambda: table_model(kg.data(CENTRES) * kg.data(WIDE)),
+        lambda: table_model(kg.data(WIDE[CAB])),
+        lambda: table_model(kg.normal(0, 1, dims=kg.dim("region", CAB), name="shift")),
+        lambda: vector_model(mean=kg.data(TOTALS), data=WIDE[CAB]),
+        products_of_tables,
+        lambda: matrices(row_cov=PAIR.loc[["s", "r"], ["s", "r"]]),
+        lambda: matrices(col_cov=SPREAD),
+        lambda: matrices(mean=kg.data(IN_PAIRS[CAB])),
+        lambda: covariance_of(SPREAD),
+        lambda: kg.wishart(5, SPREAD, dims=(REGIONS, "to"), name="cov"),
     ],
 )
 def test_vectors_and_tables_of_another_order_are_warned_of(build):
@@ -192,6 +236,13 @@ def test_vectors_and_tables_of_another_order_are_warned_of(build):
         lambda: product(WIDE),
         lambda: product(WIDE.set_axis(["p", "q", "r"], axis=1)),
         lambda: product(SPREAD.set_axis(["p", "q", "r"], axis=1)),
+        lambda: table_model(kg.data(TOTALS) * kg.data(WIDE), sd=kg.data(TOTALS)),
+        lambda: table_model(kg.data(WIDE[["a"]])),
+        lambda: table_model(kg.data(CENTRES), data=WIDE.to_numpy()),
+        lambda: table_model(kg.normal(0, 1, dims=REGIONS, name="shift")),
+        matrices,
+        lambda: covariance_of(SORTED_SPREAD),
+        lambda: kg.wishart(5, SORTED_SPREAD, dims=(REGIONS, "to"), name="cov"),
     ],
 )
 def test_vectors_and_tables_of_the_same_order_are_not_warned_of(build):

@@ -15,7 +15,7 @@ from ..graph.errors import DataError
 from ..graph.frame_variables import local_variables
 from ..graph.source import place_text, user_frame
 from ..graph.tables import is_table, row_index
-from ..models.row_labels import first_difference, index_difference
+from ..models.index_order import first_difference, index_difference
 from .frames import frame_name, with_variables
 from .texts import FormulaText
 

@@ -2,15 +2,14 @@
 
 Arrays are combined by position, and pandas objects by the labels of their index. So a column that
 was sorted, shuffled or taken from other rows gives other results than in pandas. Each array has the
-index of its rows, which are its first axis, where a rule below says so. The labels of a dimension
-are an index, too. Rows that are combined with the steps of a series, such as `kg.ar`, are steps.
+index of its rows, which are its first axis, where a rule below says so, and each table the index of
+its columns. The labels of a dimension are an index, too. Rows that are combined with the steps of a
+series, such as `kg.ar`, are steps.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ..distributions.variable import Distribution, Variable
 from ..graph.dims import named
@@ -22,16 +21,16 @@ from ..graph.operations.indexing import LABELS, READS, SLICE
 from ..graph.operations.linear_algebra import CHOLESKY, MATMUL
 from ..graph.operations.shaping import TRANSPOSE
 from ..graph.source import place_text, warn_user
-from ..graph.tables import plain_labels, row_index
+from ..graph.tables import row_index
 from .factor import LOG_DENSITY
+from .index_order import continues, first_difference, index_difference, other_levels
 from .series_rows import accumulated, is_series, series_of
 
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["first_difference", "index_difference", "warn_of_other_rows", "warn_of_row_labels"]
+__all__ = ["warn_of_other_rows", "warn_of_row_labels"]
 
-MOST_LAGS = 400  # of rows that are compared
 _DATES = {"date", "datetime", "datetime64", "period", "timedelta", "timedelta64"}
 _BY_ROWS = {WHERE, LABELS, *LOG_DENSITY.values()}
 
@@ -39,8 +38,10 @@ _BY_ROWS = {WHERE, LABELS, *LOG_DENSITY.values()}
 def warn_of_row_labels(model: "Model") -> None:
     """Warn of rows that pandas would combine otherwise, and of unsorted series."""
     component = model.component
-    indexed: dict[Node, LabelledRows] = {}
+    indexed: Labels = {}
     indexed |= {n: rows for n in component.observed if (rows := _rows_of(n)) is not None}
+    columns: Labels = {}
+    columns |= {n: labels for n in component.observed if (labels := _columns_of(n)) is not None}
     pairs: dict[tuple[LabelledRows, LabelledRows], None] = {}
     observed: dict[Node, Node] = dict(zip(component.likelihoods, component.observed, strict=True))
     series = series_of(component.nodes, observed, _followed)  # with a text about each
@@ -49,18 +50,20 @@ def warn_of_row_labels(model: "Model") -> None:
         rows = _rows_of(node) if node not in indexed else None
         if rows is not None:
             indexed[node] = rows
+        if node not in columns and (labels := _columns_of(node)) is not None:
+            columns[node] = labels
         if isinstance(node, Data):
             continue
         followed = [*_followed(node)]
         if node in observed:
             followed.append(observed[node])
         if isinstance(node, Distribution) and is_series(node) and len(node.shape) > 1:
-            columns = _steps_of(node.target)
-            steps |= {} if columns is None else {columns: f"kg.{node.family.name}"}
+            of_steps = _steps_of(node.target)
+            steps |= {} if of_steps is None else {of_steps: f"kg.{node.family.name}"}
         if names := [series[n] for n in (node, *followed) if n in series]:
             series[node] = names[0]
             steps |= {indexed[n]: names[0] for n in (node, *followed) if n in indexed}
-        pairs |= dict.fromkeys(_of_other_axes(node, observed.get(node), indexed))
+        pairs |= dict.fromkeys(_of_other_axes(node, observed.get(node), indexed, columns))
         labelled = dict.fromkeys(indexed[n] for n in followed if n in indexed)
         if rows is not None:  # an unknown with a dimension
             pairs |= dict.fromkeys((rows, other) for other in labelled)
@@ -115,6 +118,9 @@ class LabelledRows:
         return bool(self.node.columns.equals(self.node.rows))
 
 
+Labels = dict[Node, LabelledRows]
+
+
 def _rows_of(node: Node) -> LabelledRows | None:
     """The labels of the rows, from a pandas object or a dimension."""
     if not isinstance(node, (Data, Variable)):
@@ -148,9 +154,7 @@ def _followed(node: Node) -> Iterable[Node]:
     if isinstance(node, Variable):
         return () if node.distribution is None else _aligned(node, (node.distribution,))
     if isinstance(node, Distribution):
-        return (
-            _parameters_of_vectors(node) if node.family.event_ndim else _aligned(node, node.parents)
-        )
+        return _parameters_of_rows(node)
     if not isinstance(node, Apply) or not node.shape:
         return ()
     if node.operation.elementwise or node.operation in _BY_ROWS:
@@ -167,32 +171,65 @@ def _followed(node: Node) -> Iterable[Node]:
     return ()
 
 
-def _parameters_of_vectors(node: Distribution, one_vector: bool = True) -> list[Node]:
-    """The parameters with a row for each element of a vector."""
-    if node.family.event_ndim != 1 or (one_vector and len(node.shape) != 1):
-        return []
-    size = node.shape[-1]
-    return [p for p in node.parents if p.shape in ((size,), (size, size))]
+def _parameters_of_rows(node: Distribution) -> list[Node]:
+    """The parameters with a row for each row of a distribution's array."""
+    events, axes = node.family.event_ndim, len(node.shape)
+    if not events:
+        return _aligned(node, node.parents)
+    named_parameters = zip(node.family.parameters, node.parents, strict=True)
+    operands = [p for parameter, p in named_parameters if parameter.name != "col_chol"]
+    return [p for p in operands if axes == events and p.shape[:1] == node.shape[:1]]
+
+
+def _operands_of_columns(
+    node: Node, indexed: Labels, columns: Labels
+) -> Iterator[LabelledRows | None]:
+    """Labels of the operands that share the last axis of a table.
+
+    The factor of a covariance has the labels of its rows.
+    """
+    operands: Sequence[Node] = ()
+    if isinstance(node, Variable) and node.distribution is not None:
+        operands = (node.distribution,)
+    elif isinstance(node, Distribution):
+        named_parameters = [*zip(node.family.parameters, node.parents, strict=True)]
+        events = node.family.event_ndim
+        factors = [p for each, p in named_parameters if each.name in ("chol", "col_chol")]
+        yield from (indexed.get(factor) for factor in factors if events)
+        operands = [p for each, p in named_parameters if each.event_ndim <= events]
+        operands = [p for p in operands if p not in factors]
+    elif isinstance(node, Apply) and node.operation is MATMUL:
+        operands = node.parents[1:]
+    elif isinstance(node, Apply) and (node.operation.elementwise or node.operation in _BY_ROWS):
+        operands = node.parents
+    for operand in operands:
+        if operand.shape[-1:] == node.shape[-1:]:
+            yield (indexed if len(operand.shape) == 1 else columns).get(operand)
 
 
 def _of_other_axes(
-    node: Node, observed: Node | None, indexed: dict[Node, LabelledRows]
+    node: Node, observed: Node | None, indexed: Labels, columns: Labels
 ) -> Iterator[tuple[LabelledRows, LabelledRows]]:
     """Pairs of labels that are combined along other axes than the rows.
 
-    These are the columns of a matrix and the rows of the second operand of a product, or the
-    columns of many vectors and the rows of their covariance.
+    These are the columns of a matrix and the rows of the second operand of a product, and the
+    columns of tables with each other and with the vectors that broadcast to them. The labels of the
+    columns of `node` are added to `columns`.
     """
     if isinstance(node, Apply) and node.operation is MATMUL:
         table, other = node.parents
-        columns = _columns_of(table) if len(table.shape) == 2 else None
-        if columns is not None and other in indexed:
-            yield columns, indexed[other]
-    elif isinstance(node, Distribution) and len(node.shape) == 2:
-        columns = _columns_of(observed or node.target)
-        for parameter in _parameters_of_vectors(node, one_vector=False):
-            if columns is not None and parameter in indexed:
-                yield columns, indexed[parameter]
+        if table in columns and other in indexed:
+            yield columns[table], indexed[other]
+    if len(node.shape) != 2:
+        return
+    tables = [columns.get(node), None if observed is None else columns.get(observed)]
+    labels = [*tables, *_operands_of_columns(node, indexed, columns)]
+    first, *further = dict.fromkeys(each for each in labels if each is not None) or (None,)
+    if first is not None:
+        columns.setdefault(node, first)
+        for second in further:
+            assert second is not None
+            yield (second, first) if second.axis == "column" else (first, second)
 
 
 def _columns_of(node: Node | None) -> LabelledRows | None:
@@ -215,82 +252,10 @@ def _difference(a: LabelledRows, b: LabelledRows) -> str:
     return index_difference(a.index, b.index, a.is_dim or b.is_dim, a.is_square or b.is_square)
 
 
-def index_difference(a: Any, b: Any, with_dim: bool = False, of_table: bool = False) -> str:
-    """A text about how two indices differ.
-
-    It is empty if rows probably correspond. Parts of one column, as in `y[1:]` and `y[:-1]`, are
-    combined by position on purpose; no label is then in the same row of both. Numbers of rows, as
-    pandas makes them by itself, are not labels, unless both objects have the same numbers. Other
-    labels are accepted with a dimension (`with_dim`), but not with a square table (`of_table`).
-    Labels that occur several times must occur equally often. Levels of the same names may have
-    another order, as after `x.swaplevel()`.
-    """
-    b = _by_levels(b, a)
-    if a is b or a.equals(b):
-        return ""
-    if not (a.is_unique and b.is_unique):
-        x, y = plain_labels(a), plain_labels(b)
-        in_order = np.array_equal(x, y) or not np.array_equal(np.sort(x), np.sort(y))
-        return "" if in_order or _lagged(x, y) else "the same labels in another order"
-    if a.isin(b).all():
-        same = np.array_equal(b.get_indexer(a), np.arange(len(a)))  # of other types
-        return "" if same else "the same labels in another order"
-    if of_table and named(plain_labels(a)) and named(plain_labels(b)):
-        return "different labels"
-    if with_dim:
-        return ""
-    if _agree_in_part(a, b):
-        return "different labels"
-    if not (named(plain_labels(a)) and named(plain_labels(b))):
-        return ""
-    in_order = a.is_monotonic_increasing and b.is_monotonic_increasing
-    is_on_purpose = in_order or _continues(a, b) or _continues(b, a)
-    return "" if is_on_purpose or a.inferred_type != b.inferred_type else "different labels"
-
-
-def _agree_in_part(a: Any, b: Any) -> bool:
-    """Whether some rows have equal labels, as after `x.dropna()` and `y.dropna()`."""
-    places = np.arange(len(a))
-    if a.dtype != b.dtype or any(np.array_equal(each, places) for each in (a, b)):
-        return False
-    equal = np.asarray(a == b)
-    return bool(equal.any() and not equal.all())
-
-
-def _continues(a: Any, b: Any) -> bool:
-    """Whether b begins within a, and continues in the same order."""
-    (places,) = (a == b[0]).nonzero()
-    return len(places) > 0 and a[places[0] :].equals(b[: len(a) - places[0]])
-
-
 def _follows(rows: LabelledRows, earlier: LabelledRows) -> bool:
     """Whether unsorted rows are later rows of the same column."""
     a, b = earlier.index, rows.index
-    return not (b.is_monotonic_increasing or b.equals(a)) and _continues(a, b)
-
-
-def _lagged(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether one is the other, shifted by at most half its length."""
-    lags = range(1, min(len(a) // 2, MOST_LAGS) + 1)
-    pairs = ((x, y, lag) for x, y in ((a, b), (b, a)) for lag in lags if x[lag] == y[0])
-    return any(np.array_equal(x[lag:], y[:-lag]) for x, y, lag in pairs)
-
-
-def _by_levels(index: Any, like: Any) -> Any:
-    """An index whose levels are ordered as in another index."""
-    return index.reorder_levels(like.names) if _other_levels(index, like) else index
-
-
-def _other_levels(a: Any, b: Any) -> bool:
-    """Whether two indices have the same levels in another order."""
-    names = {*a.names}
-    return names == {*b.names} and len(names) == a.nlevels == b.nlevels and a.names != b.names
-
-
-def first_difference(a: Any, b: Any) -> tuple[int, Any, Any]:
-    """The first row in which two indices differ, and its two labels."""
-    pairs = enumerate(zip(a, _by_levels(b, a), strict=True))
-    return next((i, x, y) for i, (x, y) in pairs if x != y)
+    return not (b.is_monotonic_increasing or b.equals(a)) and continues(a, b)
 
 
 def _unsorted_text(rows: LabelledRows, series: str) -> str:
@@ -315,12 +280,14 @@ def _text(pairs: Sequence[tuple[LabelledRows, LabelledRows, str]]) -> str:
     row, *labels = first_difference(a.index, b.index)
     more = f" (and {len(pairs) - 1} more such pairs)" if len(pairs) > 1 else ""
     owners, axis = "the indices of their pandas objects", "row"
-    levels = ".reorder_levels(y.index.names)" if _other_levels(a.index, b.index) else ""
+    levels = ".reorder_levels(y.index.names)" if other_levels(a.index, b.index) else ""
     way_out = f"x{levels}.loc[y.index], or write x.to_numpy() if the positions are right"
     if a.is_dim or b.is_dim:
         owners = "the index of a pandas object and the labels of a dimension"
         way_out = "y.loc[labels], or write y.to_numpy() if the positions are right"
-    if a.axis == "column":
+    if a.axis == b.axis == "column":
+        axis, owners, way_out = "column", "the columns of the two tables", "x[y.columns]"
+    elif "column" in (a.axis, b.axis):
         axis = "place"
         owners = (
             f"the columns of the first and the {'labels' if b.is_dim else 'index'} of the second"
@@ -330,5 +297,5 @@ def _text(pairs: Sequence[tuple[LabelledRows, LabelledRows, str]]) -> str:
     return (
         f"{x} and {y} are combined{place_text()}{more}, but {owners} "
         f"have {how}: {axis} {row} is {labels[0]} in one and {labels[1]} in the other. "
-        f"Arrays are combined by position: give the rows of both in the same order, as in {way_out}"
+        f"Arrays are combined by position: give both the same order, as in {way_out}"
     )

@@ -336,7 +336,7 @@ def test_a_column_that_follows_from_another_is_warned_of():
         kg.formula("y ~ x + t + I(1 - 2 * x)", DATA)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        kg.formula("y ~ x + I(x**2) + I(x + 1e-6 * z) + t + t:x + bs(z, df=5)", DATA)
+        kg.formula("y ~ x + I(x**2) + I(x + 1e-6 * z) + t + t:x + bs(w, df=5)", DATA)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.formulas.cases import assert_same_density
 
 import kinetograph as kg
 
@@ -92,3 +93,29 @@ def test_columns_with_such_names_are_terms():
     data = DATA.assign(draw=DATA["k"], chain=DATA["g"], obs=DATA["k"] ** 2)
     names = kg.formula("y ~ draw + chain + obs", data).names
     assert {"b_draw", "b_chain", "b_obs"} <= {*names}
+
+
+@pytest.mark.parametrize("name", ["yield", "my y", "k"])
+def test_a_response_in_backticks_is_a_column(name):
+    data = DATA.assign(**{name: DATA["k"]})
+    model = kg.formula(f"`{name}` | weights(x**2) ~ x", data, family="poisson")
+    assert model[name].shape == (len(data),)
+    assert_same_density(model, kg.formula("k | weights(x**2) ~ x", DATA, family="poisson"))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("y ~ I(x**2)", "I"), ("y ~ log(k + 1)", "log"), ("y ~ (C(k) | g)", "C")]
+)
+def test_a_column_that_hides_a_function_is_renamed_as_the_message_says(text, name):
+    data = DATA.assign(**{name: DATA["k"]})
+    message = f"the column '{name}' hides the function {name}; rename it: data.rename"
+    with pytest.raises(kg.DataError, match=message) as error:
+        kg.formula(text, data)
+    renamed = eval(re.search(r"data\.rename.*", str(error.value))[0], {"data": data})
+    assert kg.formula(text, renamed).names
+
+
+def test_predictions_without_results():
+    model = kg.formula("y ~ x", DATA)
+    with pytest.raises(TypeError, match="predict: the parameter results is missing"):
+        model.predict()

@@ -374,9 +374,10 @@ def _missing(
     )
     if title in OF_MISSING and missing != ["X"]:  # a method of the same name takes rows X
         takes = f"; {OF_MISSING[title]}"
-    if missing == ["results"] and is_model(values[0]) and title not in OF_MISSING:
+    first = values[0] if values else None
+    if missing == ["results"] and is_model(first) and title not in OF_MISSING:
         takes = f"; write kg.{title}(model, results) with the results of kg.mcmc(model)"
-    if missing == ["results"] and hasattr(values[0], "subtree"):
+    if missing == ["results"] and hasattr(first, "subtree"):
         return f"{title}: the model is missing{place_text()}; write kg.{title}(model, results)"
     if "shape" in named and (
         shape_parameters := [n for n in missing if n in WORDS.get("shape", ())]

@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,15 @@ from formulaic import Formula
 from formulaic.errors import DataMismatchWarning, FormulaicError
 from formulaic.transforms import TRANSFORMS
 
-from ..graph.errors import DataError, KinetographWarning
-from ..graph.source import place_text, warn_user
+from ..graph.errors import DataError
+from ..graph.source import place_text
 from .columns import check_present, computed_text, is_text, levels_of, numbers, row_text
 from .dates import check_no_dates, date_kind, used_as_numbers
+from .dependent_columns import warn_of_dependent_columns
 from .encoding_faults import encoding_fault, outside_fault, texts_reason
 from .frames import rename_text
 from .texts import call_of, reason_of
+from .used_levels import matrix_of_used_levels
 
 __all__ = ["CallProduct", "Design", "evaluated"]
 
@@ -111,7 +114,7 @@ class Design:
                     f"formula: {self.text!r} has {name!r}, which has one level, {levels[0]!r}, in "
                     f"all {len(frame)} rows{place_text()}; leave it out of the formula"
                 )
-        matrix = self._encoded(formula.get_model_matrix, frame)
+        matrix = self._encoded(partial(matrix_of_used_levels, formula), frame)
         self._spec = matrix.model_spec
         names = list(self._spec.column_names)
         self.intercept = names[:1] == ["Intercept"]
@@ -132,8 +135,14 @@ class Design:
             else:
                 self.products.append(self._product(factors, places))
         self.columns = [self._names[place] for place in self._ordinary]
-        if self.intercept:
-            self._warn_of_constants(np.asarray(matrix, float)[:, 1:][:, self._ordinary])
+        of_terms = sorted(self.terms, key=lambda term: self.terms[term].start)
+        warn_of_dependent_columns(
+            np.asarray(matrix, float)[:, self._first :][:, self._ordinary],
+            self.columns,
+            [term for term in of_terms for _ in self.columns[self.terms[term]]],
+            self.text,
+            self.intercept,
+        )
 
     def _check_dates(self, frame: pd.DataFrame) -> None:
         """Refuse dates as numbers, and labels of another type than the model's."""
@@ -170,36 +179,6 @@ class Design:
         single = not plain_factors or names == [":".join(plain_factors)]
         labels = () if single else _inner_labels(":".join(plain_factors), names)
         return CallProduct(calls, plain_factors, tuple(labels), tuple(places))
-
-    def _warn_of_constants(self, values: np.ndarray) -> None:
-        """Warn of constant columns and of linear functions of another column."""
-        first: dict[bytes, str] = {}
-        finite = np.isfinite(values).all(0)  # other columns are refused elsewhere
-        names = [name for name, is_finite in zip(self.columns, finite) if is_finite]
-        for name, column in zip(names, values.T[finite]):
-            centred = column - column.mean()
-            size = np.abs(centred).max()
-            if size > 1e-9 * np.abs(column).max():
-                place = np.argmax(np.abs(centred))
-                direction = np.round(centred / centred[place], 9) + 0.0
-                other = first.setdefault(direction.tobytes(), name)
-                if other != name:
-                    warn_user(
-                        f"formula: {name!r} in {self.text!r} is a number times {other!r}, plus a "
-                        "constant: their effects cannot be separated; leave one of them out",
-                        KinetographWarning,
-                    )
-            if (column == column[0]).all():
-                reason = (
-                    "its effect cannot be separated from the intercept"
-                    if column[0]
-                    else "the data say nothing about its effect"
-                )
-                warn_user(
-                    f"formula: {name!r} in {self.text!r} is {column[0]:g} in all {len(column)} "
-                    f"rows: {reason}; leave it out of the formula",
-                    KinetographWarning,
-                )
 
     def product(self, frame: pd.DataFrame, term: CallProduct) -> np.ndarray:
         """The columns of the factors that are not calls, (rows, columns)."""
@@ -331,8 +310,9 @@ def evaluated(
         advice, call = f": {of_texts or error}", call_of(text)
         if call and getattr(TRANSFORMS.get(call.function), "__is_stateful_transform__", False):
             advice = f"; {call.function} is for terms: make a column, and write its name"
-        if (name := text.strip("`")) in frame:
+        if name := next((n for n in re.findall("`([^`]+)`", text) if n in frame), None):
             renamed = re.sub(r"\W", "_", name)
+            renamed = f"my_{name}" if renamed == name else renamed
             advice = f"; rename the column: {rename_text(frame, name, renamed)}"
         raise DataError(f"formula: {title} cannot be computed{place_text()}{advice}") from None
     values = np.asarray(result)

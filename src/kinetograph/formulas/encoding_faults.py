@@ -12,7 +12,7 @@ from ..graph.errors import DataError
 from ..graph.source import place_text
 from .columns import is_text, levels_of, row_text
 from .dates import date_kind, date_words
-from .frames import numbers_text
+from .frames import numbers_text, rename_text
 
 __all__ = ["encoding_fault", "outside_fault", "texts_reason"]
 
@@ -57,6 +57,11 @@ def encoding_fault(
                 f"{_of_levels(text)} has {match[1]}, a level that the model's data do not have; "
                 f"leave these rows out{_of_edges(text)}"
             )
+    if "object is not callable" in reason:
+        hidden = next((name for call in _calls(text) if (name := _name(call)) in frame), None)
+        if hidden is not None:
+            renamed = rename_text(frame, hidden, f"my_{hidden}")
+            reason = f"the column {hidden!r} hides the function {hidden}; rename it: {renamed}"
     advice = _of_dates(frame, needed)
     if not advice and (of_texts := texts_reason(reason, text, frame, needed)):
         reason, advice = of_texts, "; its levels have effects where it is a term of its own"
@@ -115,7 +120,7 @@ def _of_levels(text: str) -> str:
 def _of_edges(text: str) -> str:
     """Advice on the intervals of a column, which differ in new rows."""
     call = next((c for c in _calls(text) if _attribute(c) in ("cut", "qcut")), None)
-    if call is None:
+    if call is None or (len(call.args) > 1 and isinstance(call.args[1], ast.List)):
         return ""
     return (
         f", or make a column of intervals: {ast.unparse(call)} has other ends in new rows, and "

@@ -18,12 +18,12 @@ import pandas as pd
 
 from ..graph.array import Array
 from ..graph.dims import dim
-from ..graph.errors import DataError
+from ..graph.errors import DataError, KinetographWarning
 from ..graph.functions.arranging import concatenate
 from ..graph.functions.reductions import cumsum
 from ..graph.inputs import data
-from ..graph.source import place_text
-from .columns import check_present, is_real, is_text, level_codes, row_text
+from ..graph.source import place_text, warn_user
+from .columns import check_present, is_real, is_text, level_codes, levels_of, row_text
 from .dates import check_no_dates
 from .design import CallProduct, Design
 from .frames import order_text
@@ -46,7 +46,8 @@ class MonotonicColumn:
         check_no_dates(frame, [self.column], call.text)
         column = frame[self.column]
         if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered:
-            self.levels = list(column.cat.categories)
+            self.levels = levels_of(column)
+            self._warn_of_gaps(list(column.cat.categories))
         elif is_text(column) or is_real(column):
             row = 0 if is_text(column) else int(np.flatnonzero(column != np.floor(column))[0])
             value = f"{column.iloc[row]:g}" if is_real(column) else repr(column.iloc[row])
@@ -63,6 +64,19 @@ class MonotonicColumn:
             raise DataError(
                 f"formula: {call.text} has two levels, {self.levels[0]!r} and {self.levels[1]!r}"
                 f"{place_text()}: the effect is one step; write {self.column} alone"
+            )
+
+    def _warn_of_gaps(self, categories: list[Any]) -> None:
+        """Warn of categories without rows between the levels."""
+        low, high = (categories.index(level) for level in (self.levels[0], self.levels[-1]))
+        unused = [level for level in categories[low:high] if level not in self.levels]
+        if unused:
+            listed = ", ".join(map(repr, unused[:5])) + (", ..." if len(unused) > 5 else "")
+            warn_user(
+                f"formula: {self.column!r} has no rows of {listed}: the steps to and from a level "
+                f"without rows are one step of {self.call.text}{place_text()}; join the level with "
+                "the one next to it to say so in the data",
+                KinetographWarning,
             )
 
     @property

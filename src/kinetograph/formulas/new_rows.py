@@ -23,7 +23,8 @@ def typed_as(frame: pd.DataFrame, model_frame: pd.DataFrame) -> pd.DataFrame:
     """New rows with the types of the model's columns.
 
     True and False in a column of objects are booleans. Texts and categories are converted to each
-    other, as methods of pandas in a formula differ between them.
+    other, as methods of pandas in a formula differ between them. Categories have the codes of the
+    model's.
     """
     changed: dict[str, Any] = {}
     for name in frame.columns.intersection(model_frame.columns):
@@ -36,7 +37,7 @@ def typed_as(frame: pd.DataFrame, model_frame: pd.DataFrame) -> pd.DataFrame:
                 changed[name] = column.astype(bool)
         elif categories and not isinstance(like.dtype, pd.CategoricalDtype):
             changed[name] = column.astype(object).infer_objects()
-        elif not categories and isinstance(like.dtype, pd.CategoricalDtype):
+        elif isinstance(like.dtype, pd.CategoricalDtype):
             has_categories = column.isin(like.cat.categories).all()
             changed |= {name: column.astype(like.dtype)} if has_categories else {}
     return with_variables(frame.assign(**changed) if changed else frame, variables_in(model_frame))

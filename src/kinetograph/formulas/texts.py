@@ -278,7 +278,7 @@ def _left(tokens: list[Token], text: str) -> tuple[str, dict[str, FormulaCall]]:
     """The response and its additions."""
     bars = [i for i, token in _outside(tokens) if token.token == "|"]
     if not bars:
-        return _source(tokens), {}
+        return _response(tokens), {}
     additions: dict[str, FormulaCall] = {}
     for _, summand in _summands(tokens[bars[0] + 1 :]):
         written = _source(summand)
@@ -292,7 +292,13 @@ def _left(tokens: list[Token], text: str) -> tuple[str, dict[str, FormulaCall]]:
                 f"{place_text()}; {advice}"
             )
         additions[call.function] = call
-    return _source(tokens[: bars[0]]), additions
+    return _response(tokens[: bars[0]]), additions
+
+
+def _response(tokens: list[Token]) -> str:
+    """The text of the response, for a name in backticks without them."""
+    is_name = len(tokens) == 1 and tokens[0].kind is Token.Kind.NAME
+    return tokens[0].token if is_name else _source(tokens)
 
 
 def _group(tokens: list[Token], text: str) -> GroupText | None:

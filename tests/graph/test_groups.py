@@ -197,7 +197,45 @@ def test_codes_have_the_labels_of_the_effects():
     for dims, coords in ((kg.dim("town", other), None), ("town", {"town": other})):
         with pytest.raises(kg.DimsError, match=r"different labels for dimension 'town'.*encode"):
             effects_by(dims, coords)
-    effects_by(kg.dim("place", other))  # a dimension of another name
+    effects_by("place")  # a dimension of another name, without labels
+    effects_by(kg.dim("place", labels))
+
+
+def test_codes_of_another_dimension_with_other_labels():
+    message = (
+        r"effect\[town_codes\] \(written at test_groups.py:\d+\): the codes are of 'town', with 3 "
+        r"\(.*\), and the dimension of effect is 'place', with 3 \(a, b, c\): .*; index with the "
+        r"codes of kg.groups\(..., 'place'\), or .*, dims=town.dim$"
+    )
+    with pytest.raises(kg.DimsError, match=message):
+        effects_by(kg.dim("place", ["a", "b", "c"]))
+    with pytest.raises(kg.DimsError, match="the codes are of 'town', "):
+        effects_by("place", {"place": ["a", "b", "c"]})
+    other, town = kg.groups(["a", "b", "c"], "other"), kg.groups(TOWNS, "town")
+    table = kg.normal(0, 1, dims=(other.dim, town.dim), name="table")
+    kg.observe(np.zeros(len(TOWNS)), kg.normal(table[:, town.codes].sum(0), 1.0))
+    assert kg.model(table).names == ("table",)
+    kg.observe(np.zeros(len(TOWNS)), kg.normal(table[town.codes].sum(1), 1.0))
+    with pytest.raises(kg.DimsError, match=r"table\[town_codes\].* of table is 'other'"):
+        kg.model(table)
+
+
+def test_numbers_of_groups_are_positions():
+    effect = kg.normal(0, 1, dims=kg.dim("place", ["a", "b", "c"]), name="effect")
+    numbers = kg.groups([0, 1, 1, 0], "number")
+    kg.observe(np.zeros(4), kg.normal(effect[numbers.codes], 1.0))
+    assert list(kg.model(effect).coords["place"]) == ["a", "b", "c"]
+
+
+@pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+def test_predictions_by_codes_of_another_dimension():
+    model, effect, _, _ = effects_by(kg.groups(TOWNS, "town").dim)
+    results = kg.mcmc(model, draws=20, warmup=50, chains=1, seed=1, progress=False)
+    doctors = kg.groups(["d", "e", "d"], "doctor")
+    with pytest.raises(
+        kg.DimsError, match=r"^predict: effect\[doctor_codes\].* of 'doctor', with 2"
+    ):
+        kg.predict(model, results, v=effect[doctors.codes])
 
 
 @pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")

@@ -8,10 +8,11 @@ from ..distributions.variable import Variable
 from ..graph.dims import labels_agree, named
 from ..graph.errors import DimsError
 from ..graph.messages import describe, site_text
-from ..graph.node import Data, Node
+from ..graph.node import Apply, Data, Node
+from ..graph.operations.indexing import READS, known_indices
 from .axes import Axes, Part, axes_of
 
-__all__ = ["check_labels", "collect_coords", "dims_of", "labels_of_parts", "whole"]
+__all__ = ["check_codes", "check_labels", "collect_coords", "dims_of", "labels_of_parts", "whole"]
 
 Dims = tuple[str | None, ...]
 
@@ -110,6 +111,44 @@ def check_labels(
                     f"{_few(node_labels)} for dimension {dim!r}, and the draws of "
                     f"{unknown} have {_few(labels[dim])}; {way_out}"
                 )
+
+
+def check_codes(
+    doing: str, axes_of_nodes: Mapping[Node, Axes], labels: Mapping[str, np.ndarray]
+) -> None:
+    """Refuse codes of `kg.groups` that index a dimension of other labels.
+
+    The effect of one group would be that of another one. Codes whose labels are 0, 1, ... are
+    positions.
+
+    Raises
+    ------
+    DimsError
+        If the dimension of the codes and the indexed dimension have different labels.
+    """
+    for node in axes_of_nodes:
+        if not isinstance(node, Apply) or node.operation not in READS:
+            continue
+        source = node.parents[0]
+        for _, index, axis, _ in known_indices(node):
+            indexed = axes_of_nodes[source][axis] if source in axes_of_nodes else None
+            if not isinstance(index, Data) or isinstance(source, Data):
+                continue
+            if not isinstance(indexed, str) or indexed not in labels:
+                continue
+            for group, group_labels in index.coords.items():
+                is_of_rows = group in (index.dims or ()) or group == indexed
+                if is_of_rows or not named(group_labels):
+                    continue
+                if not labels_agree(np.asarray(labels[indexed]), group_labels):
+                    effects = describe(source)
+                    raise DimsError(
+                        f"{doing}{effects}[{describe(index)}]{site_text(node)}: the codes are of "
+                        f"{group!r}, with {_few(group_labels)}, and the dimension of {effects} is "
+                        f"{indexed!r}, with {_few(labels[indexed])}: an effect would belong to "
+                        f"another group; index with the codes of kg.groups(..., {indexed!r}), or "
+                        f"give the effects the dimension of the codes, dims={group}.dim"
+                    )
 
 
 def _differ(

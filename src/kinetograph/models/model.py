@@ -24,7 +24,7 @@ from .checks import (
     no_model,
 )
 from .density import Density
-from .dims import collect_coords, labels_of_parts, whole
+from .dims import check_codes, collect_coords, labels_of_parts, whole
 from .discovery import Component
 from .labels import axis_names, check_coords
 from .log_density import LogDensity
@@ -147,6 +147,7 @@ class Model(LogDensity):
         in_parts, row_labels = labels_of_rows(data, given)
         coords = check_coords(collect_coords([*data, *unknowns], given, in_use))
         check_lengths(self, coords, in_use | in_parts)
+        check_codes("", self._axes, coords)
         coords |= {dim: labels for dim, labels in row_labels.items() if dim in in_use}
         coords = {dim: labels for dim, labels in coords.items() if dim in in_use}
         members = ((self._axes[n], self.axes(n)) for n in (*self.targets, *self.data))

@@ -11,7 +11,7 @@ from ..graph.errors import KinetographWarning
 from ..graph.node import Node
 from ..graph.source import warn_user
 from ..models.axes import axes_of, axes_of_draws
-from ..models.dims import check_labels, collect_coords, labels_of_parts, whole
+from ..models.dims import check_codes, check_labels, collect_coords, labels_of_parts, whole
 from ..models.labels import axis_names, check_group
 from ..models.result_groups import stamp, stored
 
@@ -44,6 +44,7 @@ def as_group(
     dims = (axes_of_draws if drawn else axes_of)([node for node, _ in values.values()])
     with_labels = {node: axes for node, axes in dims.items() if node not in data}
     check_labels(doing, with_labels, labels)
+    check_codes(f"{doing}: ", dims, labels)
     members = [(name, dims[node], node.shape) for name, (node, _) in values.items()]
     array_labels = collect_coords(
         with_labels, {}, {dim for axes in dims.values() for dim in whole(axes)}

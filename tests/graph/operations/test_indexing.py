@@ -267,6 +267,18 @@ def test_codes_of_missing_groups_are_told():
             effects[np.array(lags)]
 
 
+def test_codes_of_a_categorical_are_told_in_few_rows():
+    effects = kg.normal(0, 1, shape=2, name="effects")
+    codes = pd.Categorical(["a", "b", None]).codes
+    for index in (codes, codes.astype(np.int16)):
+        with pytest.warns(kg.KinetographWarning, match="1 of 3 indices are -1, the first in row 2"):
+            effects[index]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for usual in (codes.astype(int), codes[:2], codes[2], codes[:, None], -codes[2:]):
+            effects[usual]
+
+
 def test_codes_of_missing_groups_are_told_without_a_data_frame():
     effects = kg.normal(0, 1, shape=3, name="effects")
     codes, _ = pd.factorize(pd.Series(["a", None, "c", "b", "a", None, "b"]))

@@ -294,14 +294,16 @@ def _check_unknown(index: Node, axis: int, size: int, node: Node) -> None:
 def warn_of_missing(index: Data, axis_size: int, node: Node) -> None:
     """Warn if codes of pandas mark rows without a group by -1.
 
-    Codes are a column of a data frame, or many integers that name the last element both by -1 and
-    by its number. Lags and the two ends of a ring have fewer.
+    Codes are a column of a data frame, integers of 8 or 16 bits such as `Categorical.codes`, or
+    many integers that name the last element both by -1 and by its number. Lags and the two ends of
+    a ring have fewer.
     """
     values = index.value
     if not values.size or values.min() != -1 or values.max() < 1:
         return
     last_twice = values.ndim == 1 and values.size > axis_size + 2 and values.max() == axis_size - 1
-    if index.rows is None and not last_twice:
+    is_small = values.ndim == 1 and values.dtype in (np.int8, np.int16)
+    if index.rows is None and not last_twice and not is_small:
         return
     missing = values == -1
     warn_user(

@@ -1,6 +1,7 @@
 """Samplers of a user's own: init, step and hyper-parameters are all one writes."""
 
 import random
+import warnings
 from functools import partial
 
 import jax
@@ -531,17 +532,47 @@ def test_random_numbers_of_python_in_init_are_refused():
     failing(lambda self, at, p: (at, {"p": p}), kg.ModelError, r"Bad\.init .*use self.noise", init)
 
 
-def test_state_of_python_in_a_step_is_told():
-    class Counting(kg.Sampler):
-        def __init__(self):
-            self.count = 0
+class Counting(kg.Sampler):
+    def __init__(self):
+        self.count = 0
+
+    def step(self, at):
+        self.count += 1
+        return self.evaluate(at.q / self.count)
+
+
+class CountingByClass(Counting):
+    count = 0
+    __init__ = kg.Sampler.__init__
+
+
+class CountingForAll(CountingByClass):
+    def step(self, at):
+        CountingForAll.count += 1
+        return self.evaluate(0.5 * at.q)
+
+
+@pytest.mark.parametrize("sampler", [Counting, CountingByClass, CountingForAll])
+def test_state_of_python_in_a_step_is_told(sampler):
+    with pytest.warns(kg.AutographWarning, match=r"changes self\.count: .* a slot"):
+        kg.chain(oscillator(), sampler(), seed=1)
+
+
+def test_other_attributes_of_the_class_are_no_state():
+    class Scaled(kg.Sampler):
+        factor, shifts, names = 0.5, np.zeros(2), ["a"]
+
+        @property
+        def twice(self):
+            return 2 * self.factor
 
         def step(self, at):
-            self.count += 1
-            return self.evaluate(at.q / self.count)
+            self.first = self.names[0]
+            return self.evaluate(self.twice * at.q)
 
-    with pytest.warns(kg.AutographWarning, match=r"changes self\.count: .* a slot"):
-        kg.chain(oscillator(), Counting(), seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.chain(oscillator(), Scaled(), seed=1)
 
 
 @pytest.mark.parametrize(

@@ -64,9 +64,16 @@ def watched(holder: Any, where: str) -> Iterator[None]:
 
 
 def _plain_attributes(holder: Any) -> dict[str, Any]:
-    """The attributes without arrays of the graph, in a comparable form."""
+    """The attributes without arrays of the graph, in a comparable form.
+
+    `self.count += 1` reads an attribute of the class, and makes one of the object.
+    """
+    values: dict[str, Any] = {}
+    for of_user in reversed(type(holder).__mro__):
+        if of_user.__module__.partition(".")[0] != __name__.partition(".")[0]:
+            values |= {n: v for n, v in vars(of_user).items() if not hasattr(v, "__get__")}
     attributes = {}
-    for name, value in getattr(holder, "__dict__", {}).items():
+    for name, value in {**values, **getattr(holder, "__dict__", {})}.items():
         leaves = flatten(value)[0]
         if not name.startswith("_") and not any(isinstance(leaf, Array) for leaf in leaves):
             attributes[name] = [

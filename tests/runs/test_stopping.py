@@ -114,15 +114,31 @@ class OwnWalk(kg.samplers.RandomWalk):
     """A sampler that results do not restore."""
 
 
-def test_the_way_to_continue_names_a_sampler_of_the_users():
-    for sampler, call in (
-        (OwnWalk(), "kg.extra_samples(results, model, sampler=...) continues the run"),
-        (kg.samplers.RandomWalk(), "kg.extra_samples(results, model) continues the run"),
-    ):
-        progress = Raising(KeyboardInterrupt())
-        with pytest.warns(kg.SamplingWarning) as caught:
-            run(schools(), sampler=sampler, draws=ENDLESS, progress=progress)
-        assert any(call in str(warning.message) for warning in caught)
+def first_of_q(step):
+    """An observable that results do not restore."""
+    return step.q[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        ({"sampler": OwnWalk()}, ", sampler=..."),
+        ({"sampler": [kg.samplers.RandomWalk(scale=s) for s in (1, 2)]}, ", sampler=..."),
+        (
+            {"sampler": OwnWalk(), "observables": [first_of_q], "averages": [first_of_q]},
+            ", sampler=..., observables=..., averages=...",
+        ),
+        ({"observables": [kg.observables.gradient_norm, first_of_q]}, ", observables=..."),
+        ({"observables": [kg.observables.gradient_norm]}, ""),
+        ({"averages": [kg.observables.gradient_norm]}, ""),
+    ],
+)
+def test_the_way_to_continue_names_all_arguments_that_it_needs(options, arguments):
+    options = {"sampler": kg.samplers.RandomWalk(), "chains": 2, **options}
+    with pytest.warns(kg.SamplingWarning) as caught:
+        run(schools(), draws=ENDLESS, progress=Raising(KeyboardInterrupt()), **options)
+    call = f"kg.extra_samples(results, model{arguments}) continues the run"
+    assert any(call in str(warning.message) for warning in caught)
 
 
 class StoppingAtStart(SilentProgress):

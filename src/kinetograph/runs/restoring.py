@@ -1,7 +1,7 @@
 """Restore the sampler, observables and averages of a run from its results."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -13,6 +13,7 @@ from ..samplers.sampler import Sampler
 from .arguments import check_sampler, check_samplers
 
 __all__ = [
+    "arguments_to_give",
     "restored_averages",
     "restored_observables",
     "quantity_attributes",
@@ -133,6 +134,31 @@ def _check(
             f"{doing}: the results were drawn with tune={attributes['sampler_tune']}, got "
             f"tune={given['sampler_tune']}"
         )
+
+
+def arguments_to_give(
+    attributes: Mapping[str, Any], samplers: Sequence[Sampler], model: Model
+) -> list[str]:
+    """The arguments of a run that its results do not restore."""
+    described = {**attributes, **sampler_attributes(samplers), "sampler": _class_name(samplers[0])}
+    attempts: dict[str, Callable[[], Any]] = {
+        "sampler": lambda: restored_samplers(described, None, len(samplers), ""),
+        "observables": lambda: restored_observables(attributes, ""),
+        "averages": lambda: restored_averages(attributes, model, ""),
+    }
+    needed = []
+    for argument, attempt in attempts.items():
+        try:
+            attempt()
+        except ValueError:
+            needed.append(argument)
+    return needed
+
+
+def _class_name(sampler: Sampler) -> str:
+    """The class name of a sampler, empty for a user's class."""
+    is_ours = type(sampler).__module__.partition(".")[0] == __name__.partition(".")[0]
+    return type(sampler).__name__ if is_ours else ""
 
 
 def quantity_attributes(

@@ -20,7 +20,6 @@ from ..results.diagnosis import LOOKED_AT, diagnose_averages, findings
 from ..results.model_picture import drawn
 from ..results.refused_proposals import solvers_used_up
 from ..results.reparametrisation import recorded_hierarchies
-from ..samplers.settings import PACKAGE
 from .assembly import as_tree
 from .chain import Lengths, RunningChain
 from .chains import RunEnding, run_chains, threads_available
@@ -28,6 +27,7 @@ from .devices import Division
 from .kept_targets import KeptArray
 from .progress.display import Progress, SilentProgress
 from .progress.reporting import LOG, LoggedProgress
+from .restoring import arguments_to_give
 from .shared_runs import SharedRun
 from .signals import STOPS, Terminated, hearing, holding, raise_lost, stoppable
 from .starting_points import explain_failure
@@ -303,9 +303,11 @@ def _how_to_continue(run: Run) -> str:
     """The way to continue the run, for messages."""
     text: str = HOW_TO_CONTINUE if run.keeper is None else run.keeper.how_to_continue
     samplers = [chain.sampler or run.program.sampler for chain in run.chains]
-    if any(type(sampler).__module__.split(".")[0] != PACKAGE for sampler in samplers):
-        text = text.replace(") continues", ", sampler=...) continues")
-    return text
+    needed = arguments_to_give(run.attributes, samplers, run.program.model)
+    if run.keeper is not None and run.keeper.store.manifest.get("no_model"):
+        needed.insert(0, "model")
+    listed = "".join(f", {argument}=..." for argument in needed)
+    return text.replace(") continues", f"{listed}) continues")
 
 
 def _report_ending(

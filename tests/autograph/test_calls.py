@@ -270,10 +270,10 @@ def test_recursion_without_a_python_base_case():
     def f(n):
         if n <= 0:
             return 0.0
-        return f(n - 1) + 1
+        return f(n - 1) + 1  # here
 
-    gist = "recursive call of f never reaches a Python base case during tracing"
-    refused(RecursionError, f, (3.0,), gist, at=None)
+    gist = r"recursive call of f \(.*\) never reaches a Python base case during tracing"
+    refused(RecursionError, f, (3.0,), gist)
 
 
 def test_module_recursion():

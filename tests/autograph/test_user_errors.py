@@ -195,7 +195,7 @@ def test_recursion_without_a_python_base_case():
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(600)
     try:
-        with pytest.raises(RecursionError, match="recursive call of f never reaches a Python base"):
+        with pytest.raises(RecursionError, match=r"call of f \(.*:4\) never reaches a Python base"):
             made(kg.placeholder(name="n", dtype=int))
     finally:
         sys.setrecursionlimit(limit)

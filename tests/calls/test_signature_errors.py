@@ -161,3 +161,14 @@ def test_errors_from_within_are_as_they_are():
 def test_a_name_for_a_function_without_names():
     with pytest.raises(TypeError, match=r"factor takes no name: leave out 'weights'"):
         kg.factor(kg.normal(0, 1), "weights")
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - {"joint", "mixture"}))
+def test_a_name_by_position_beside_all_parameters(name):
+    """As `pm.Normal("x", mu=0, sigma=1)`."""
+    parameters = inspect.signature(FUNCTIONS[name]).parameters.values()
+    if "name" not in [p.name for p in parameters]:
+        return
+    by_position = {p.name: 1.0 for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD}
+    with pytest.raises(TypeError, match="a name is given by name='x'"):
+        FUNCTIONS[name]("x", **by_position)

@@ -353,7 +353,11 @@ def test_lengths_are_one_or_one_for_each_dimension():
         ):
             make(x)
         for length in (np.ones(1), kg.half_normal(1, shape=3)):
-            with pytest.raises(kg.ShapeError, match=f"{name}: length .* each of the 2 dimensions"):
+            with pytest.raises(
+                kg.ShapeError, match=f"{name}: length has . numbers?, .* 2 dimensions"
+            ):
                 make(length)(x)
-            with pytest.raises(kg.ShapeError, match=f"{name}: length .* each of the 2 dimensions"):
+            with pytest.raises(
+                kg.ShapeError, match=f"{name}: length has . numbers?, .* 2 dimensions"
+            ):
                 kg.gp.Hilbert(make(length), np.arange(8.0).reshape(4, 2), basis=3)

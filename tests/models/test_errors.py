@@ -395,6 +395,9 @@ def test_targets():
         kg.model(y + 1)
     with refused(kg.ModelError, "one array is given two names, 'a' and 'b'"):
         kg.model(a=mu, b=mu)
+    with refused(kg.ModelError, "one array is given as mu by position and as b= (test_errors.py"):
+        kg.model(mu, b=mu)
+    assert kg.model(mu, mu=mu).names == ("mu",)
     with refused(TypeError, "a factor must be an array of real numbers, got the number 3.0"):
         kg.model(mu, factors=[3.0])
 

@@ -111,3 +111,14 @@ def test_names_of_axes_stay_with_the_last_axes():
     x = kg.normal(0, 1, shape=(2, 3), dims=("row", "column"))
     y = x + kg.placeholder((4, 2, 3))
     assert dims_of([y.node])[y.node] == (None, "row", "column")
+
+
+def test_labels_that_occur_twice():
+    """As in `kg.dim`; an index of data may have a label twice."""
+    a = unknown("a", "d", 3)
+    said = r"^model: coords\['d'\]: the label a occurs 2 times; labels must differ \(test_labels"
+    with pytest.raises(kg.DimsError, match=said):
+        kg.model(a, coords={"d": ["b", "a", "a"]})
+    with pytest.raises(kg.DimsError, match="label 2 occurs 3 times"):
+        kg.model(a, coords={"d": [2, 2, 2]})
+    assert list(kg.model(a, coords={"d": ["b", "a", "c"]}).coords["d"]) == ["b", "a", "c"]

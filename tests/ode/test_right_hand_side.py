@@ -1,5 +1,7 @@
 """Right-hand sides in plain Python: `if` and loops in them become part of the graph."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -127,3 +129,57 @@ def test_errors_name_the_line_in_it():
         ValueError, match=r"'rate' must also be initialized.*test_right_hand_side.py:\d+"
     ):
         kg.ode.solve(slope, 1.0, [0.0, 1.0])
+
+
+def test_tuples_and_lists_are_interchangeable():
+    def as_list(t, y):
+        return [-y[0], y[0] - 2.0 * y[1]]
+
+    def as_tuple(t, y):
+        return tuple(as_list(t, y))
+
+    ts = np.array([0.0, 0.5, 1.0])
+    wanted = solved(as_list, [1.0, 0.5], ts)
+    for f, y0 in ((as_list, (1.0, 0.5)), (as_tuple, [1.0, 0.5]), (as_tuple, (1.0, 0.5))):
+        assert type(kg.ode.solve(f, y0, ts)) is type(y0)
+        np.testing.assert_array_equal(solved(f, y0, ts), wanted)
+
+
+@pytest.mark.parametrize("y0", [[1.0, 0.0], (1.0, 0.0)])
+def test_a_list_is_not_a_vector(y0):
+    kind = type(y0).__name__
+    said = rf"f \(test_.*\) computes with y as a vector; y is a {kind}, .* give np.array\(y0\)"
+    with pytest.raises(TypeError, match=said):
+        kg.ode.solve(lambda t, y: np.eye(2) @ y, y0, [0.0, 1.0])
+    with pytest.raises(TypeError, match=rf"can't multiply .*; y is a {kind}, as y0 is"):
+        kg.ode.solve(lambda t, y: -0.5 * y, y0, [0.0, 1.0])
+    with pytest.raises(TypeError, match=f"returns an array .*; y0 is a {kind}: .*"):
+        kg.ode.solve(lambda t, y: -kg.stack(y), y0, [0.0, 1.0])
+
+
+@pytest.mark.parametrize("y0", [1.0, np.array([1.0, 2.0, 3.0]), np.array(1.0)])
+def test_a_list_of_another_length(y0):
+    with pytest.raises((TypeError, kg.ShapeError), match=r"f \(test_.*\) returns (list|shape)"):
+        kg.ode.solve(lambda t, y: [0.1, 0.2], y0, [0.0, 1.0])
+
+
+def decay(t, y):
+    return [-y[0], y[0]] if isinstance(y, (list, tuple)) else -y
+
+
+def test_the_order_of_scipy():
+    for span, start in (((0, 2), [1.0]), ([0.0, 2], [1.0, 0.0, 0.5]), ((0, 2.0), [0.0, 0.0])):
+        with pytest.raises(
+            ValueError, match=r"looks like a span of times, .*\(test_.*solve\(f, y0"
+        ):
+            kg.ode.solve(decay, span, start)
+    with pytest.warns(
+        kg.KinetographWarning, match=r"span of times, .* \[1.0, 0.0\] like an initial"
+    ):
+        kg.ode.solve(decay, [0, 2], [1.0, 0.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.ode.solve(decay, [2, 0], [1.0, 0.0])
+        kg.ode.solve(decay, [0, 2], [0.0, 1.0])
+        kg.ode.solve(decay, [0, 2], [1.0], t0=0.0)
+        kg.ode.solve(decay, np.array([0, 2]), [1.0, 0.0])

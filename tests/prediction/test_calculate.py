@@ -165,6 +165,7 @@ def test_names_that_do_not_tell_which_draws(results):
         (lambda a, b: kg.calculate(b, values={"b": "x"}), TypeError, "b: expected numbers"),
         (lambda a, b: kg.calculate(a, draws=0), ValueError, "draws"),
         (lambda a, b: kg.calculate(one=a, two=a), kg.ModelError, "given two names"),
+        (lambda a, b: kg.calculate(a, two=a), kg.ModelError, "given as a by position and as two="),
         (lambda a, b: kg.calculate(a, values=3), TypeError, "values must be a dictionary"),
         (lambda a, b: kg.calculate(a, values={"a": 1.0, a: 2.0}), kg.ModelError, "two values"),
         (lambda a, b: kg.calculate(a, values={"a": 1j}), TypeError, "float64, got complex128"),

@@ -150,6 +150,11 @@ def test_data_frame():
     pandas = pytest.importorskip("pandas")
     frame = kg.summary(by_hand()).to_dataframe()
     assert isinstance(frame, pandas.DataFrame)
+    for convert in (pandas.DataFrame, np.asarray, np.array):
+        with pytest.raises(
+            TypeError, match=r"not an array \(test_.*; write table.to_dataframe\(\)"
+        ):
+            convert(kg.summary(by_hand()))
     assert frame.loc["mu", "mean"] == kg.summary(by_hand())["mean", "mu"]
 
 

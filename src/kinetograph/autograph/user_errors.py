@@ -12,7 +12,7 @@ from collections import Counter
 from types import CodeType, FrameType, TracebackType
 
 from ..graph.errors import StagingError, SymbolicTruthError
-from ..graph.source import PACKAGE, cell_of
+from ..graph.source import PACKAGE, Site, cell_of
 from .operators.staging import EscapingException, unwrapped
 from .skipped_libraries import GENERATORS
 from .transform import is_converted
@@ -187,8 +187,12 @@ def _recursion(error: RecursionError, frames: list[tuple[FrameType, int]]) -> Ex
     if not staged:
         return error
     name, _ = staged.most_common(1)[0]
+    starts = [i for i, (f, _) in enumerate(frames) if f.f_code.co_name == name]
+    again = next((i for i in starts[1:] if frames[i][0].f_code is frames[starts[0]][0].f_code), 1)
+    caller, line = frames[again - 1]  # its last frame may be that of a branch
+    called = Site(caller.f_code.co_filename, line)
     return RecursionError(
-        f"recursive call of {name} never reaches a Python base case during tracing: both branches "
-        "of a symbolic condition are built, so the recursion must end by a condition on Python "
-        "values, for example on the depth; or write it as a `while`"
+        f"recursive call of {name} ({called}) never reaches a Python base case during tracing: "
+        "both branches of a symbolic condition are built, so the recursion must end by a condition "
+        "on Python values, for example on the depth; or write it as a `while`"
     )

@@ -149,9 +149,12 @@ def _answer(
         if name in named and name not in positional_only:
             following = [n for n in by_position[len(positional) :] if n not in named][:1]
             way = "".join(f"; if it is {n}, write {n}={value!r:.40}" for n in following)
+            way *= isinstance(value, (int, float))
+            if isinstance(value, str) and "name" in expected.parameters and name != "name":
+                way = f"; a name is given by name={value!r:.40}"
             return (
                 f"{title}: {name} is given twice{place_text()}, as {in_words(value)} by position "
-                f"and by name{way * isinstance(value, (int, float))}"
+                f"and by name{way}"
             )
     return _missing(title, call_parameters, positional, named)
 

@@ -37,7 +37,8 @@ class Generator:
     and on the parameters alone, and are differentiable by real parameters. Impossible parameters
     give NaN, or -1 if the numbers are whole. `event_shape` is the shape of one vector or matrix,
     from the shapes of the parameters. `check` refuses parameters that are impossible in
-    combination. Whole numbers have the type `dtype`; it is None for real numbers.
+    combination. Whole numbers have the type `dtype`; it is None for real numbers. `outside` is the
+    effect of parameters outside their supports, for a warning.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Generator:
     event_shape: Callable[..., tuple[int, ...]] = lambda *shapes: ()
     check: Callable[..., None] | None = None
     dtype: np.dtype | None = None
+    outside: str = "values outside have density 0, so chains get stuck"
 
     def check_values(
         self, nodes: Sequence[Node], drawn: np.dtype | None = None, shape: Any = None
@@ -217,7 +219,7 @@ class Generator:
             values = f"between {bounded[0]:g} and {bounded[1]:g}"
         warn_user(
             f"{self.name}: {parameter.name} must be {allowed.describe()}, and {title} may be "
-            f"{values}{place_text()}: values outside have density 0, so chains get stuck; write "
+            f"{values}{place_text()}: {self.outside}; write "
             f"{way.format(title)}{self._order_hint(nodes)}",
             KinetographWarning,
         )

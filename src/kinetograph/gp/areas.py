@@ -140,7 +140,14 @@ def _matrix(adjacency: Any) -> np.ndarray:
                     f"{place_text()}; give both the same order: adjacency.loc[labels, labels]"
                 )
     dense = adjacency.toarray() if hasattr(adjacency, "toarray") else adjacency
-    weights = np.asarray(dense)
+    try:
+        weights = np.asarray(dense)
+    except ValueError:  # rows of different lengths
+        raise ShapeError(
+            f"gp.icar: adjacency must be an n x n matrix of 0 and 1, got {in_words(adjacency)} "
+            f"whose parts have different lengths{place_text()}; from a list of the neighbours of "
+            "each area: W[i, neighbours[i]] = 1 with W = zeros((n, n))"
+        ) from None
     if weights.dtype.kind not in "biuf":
         raise TypeError(
             f"gp.icar: adjacency must be a matrix of numbers, got {in_words(adjacency)}"

@@ -24,6 +24,7 @@ from ..graph.public import public
 from ..graph.source import place_text, variable_here
 from ..graph.tables import name_of
 from ..graph.value_texts import in_words
+from .parameters import check_length, check_positive, check_variance
 
 __all__ = [
     "Kernel",
@@ -95,6 +96,7 @@ class Kernel:
                 f"{self.name}: a kernel can be multiplied by a number or by another kernel, not "
                 f"by an array{place_text()}"
             )
+        check_variance(self.name, other)
         unscaled = self.spectrum
         spectrum = None if unscaled is None else lambda w: other * unscaled(w)
         return Kernel(lambda x, y: other * self(x, y), spectrum, self.name)
@@ -185,24 +187,10 @@ def _squares(x: Array, y: Array | None, length: Any, name: str) -> Array:
     Kernels are functions of squared distances, because these are smooth where two points coincide
     and distances are not.
     """
-    _check_length(length, name, x.shape[1])
+    check_length(length, name, x.shape[1])
     columns = x if y is None else y
     differences = (x[:, None, :] - columns[None, :, :]) / length
     return (differences * differences).sum(-1)
-
-
-def _check_length(length: Any, name: str, dimensions: int | None = None) -> None:
-    """Raise ShapeError unless `length` is one number or one per dimension.
-
-    `dimensions` is None if the number of dimensions is not known yet.
-    """
-    shape = length.shape if isinstance(length, Array) else np.shape(length)
-    if shape and (len(shape) > 1 or dimensions not in (None, *shape)):
-        each = "dimension" if dimensions is None else f"of the {dimensions} dimensions"
-        raise ShapeError(
-            f"{name}: length must be one number, or one for each {each} of the points, got shape "
-            f"{shape}{place_text()}; give points to the kernel, as in kg.gp.{name}(0.5)(x)"
-        )
 
 
 @public
@@ -223,6 +211,8 @@ def rbf(length: Any, sd: Any = 1.0) -> Kernel:
     ------
     ShapeError
         If `length` has more than one number, but not one for each dimension.
+    ValueError
+        If a known length or standard deviation is not positive.
 
     Examples
     --------
@@ -233,14 +223,15 @@ def rbf(length: Any, sd: Any = 1.0) -> Kernel:
            [2.426, 4.   ]])
     """
 
-    _check_length(length, "rbf")
+    check_length(length, "rbf")
+    check_positive("rbf", length=length, sd=sd)
 
     def matrix(x: Array, y: Array | None) -> Any:
         return sd**2 * exp(-0.5 * _squares(x, y, length, "rbf"))
 
     def spectrum(w: np.ndarray) -> Any:
         d = w.shape[1]
-        _check_length(length, "rbf", d)
+        check_length(length, "rbf", d)
         scale = sd**2 * (2 * math.pi) ** (d / 2) * _volume(length, d)
         return scale * exp(-0.5 * _scaled(w, length))
 
@@ -262,7 +253,8 @@ def _scaled(w: np.ndarray, length: Any) -> Any:
 
 
 def _matern(order: float, length: Any, sd: Any, operation: str, name: str) -> Kernel:
-    _check_length(length, name)
+    check_length(length, name)
+    check_positive(name, length=length, sd=sd)
 
     def matrix(x: Array, y: Array | None) -> Any:
         squares = 2 * order * _squares(x, y, length, name)
@@ -270,7 +262,7 @@ def _matern(order: float, length: Any, sd: Any, operation: str, name: str) -> Ke
 
     def spectrum(w: np.ndarray) -> Any:
         d = w.shape[1]
-        _check_length(length, name, d)
+        check_length(length, name, d)
         power = order + d / 2
         scale = 2**d * math.pi ** (d / 2) * math.gamma(power) / math.gamma(order)
         scale *= (2 * order) ** order
@@ -312,6 +304,7 @@ def periodic(period: Any, length: Any, sd: Any = 1.0) -> Kernel:
 
     d is the distance. Source: D. J. C. MacKay, Introduction to Gaussian processes (1998), eq. 47.
     """
+    check_positive("periodic", period=period, length=length, sd=sd)
 
     def matrix(x: Array, y: Array | None) -> Any:
         turns = _squares(x, y, period, "periodic") * (2 * math.pi) ** 2
@@ -326,6 +319,7 @@ def linear(sd: Any = 1.0, centre: Any = 0.0) -> Kernel:
 
     k = sd**2 (x - centre) . (x' - centre).
     """
+    check_positive("linear", sd=sd)
 
     def matrix(x: Array, y: Array | None) -> Any:
         left = sd * (x - centre)
@@ -338,6 +332,7 @@ def linear(sd: Any = 1.0, centre: Any = 0.0) -> Kernel:
 @public
 def constant(sd: Any = 1.0) -> Kernel:
     """Constant functions: k = sd**2."""
+    check_positive("constant", sd=sd)
 
     def matrix(x: Array, y: Array | None) -> Any:
         return sd**2 + np.zeros((x.shape[0], (x if y is None else y).shape[0]))
@@ -351,6 +346,7 @@ def white(sd: Any = 1.0) -> Kernel:
 
     Between two sets of points k is 0.
     """
+    check_positive("white", sd=sd)
 
     def matrix(x: Array, y: Array | None) -> Any:
         if y is None:

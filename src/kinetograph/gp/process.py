@@ -11,12 +11,15 @@ import numpy as np
 from ..distributions.multivariate_normal import multivariate_normal
 from ..distributions.normal import normal
 from ..graph.array import Array
+from ..graph.dims import labels_of
 from ..graph.errors import ShapeError
 from ..graph.functions.matrices import cholesky, solve_triangular
+from ..graph.node import Data
 from ..graph.public import public
 from ..graph.source import place_text
 from ..graph.value_texts import in_words
 from .kernels import Kernel, not_a_kernel, points
+from .parameters import check_noise
 
 __all__ = ["Process"]
 
@@ -30,6 +33,14 @@ _LATER = (
 def _has_axes(value: Any) -> bool:
     """Whether a value is several numbers, such as points."""
     return isinstance(value, (list, tuple)) or bool(getattr(value, "shape", ()))
+
+
+def _labelled(mean: Any, z: Array, dims: Any) -> Array:
+    """The mean with the dims of z, which pass through the sum."""
+    known = not isinstance(mean, Array)
+    value = np.broadcast_to(np.asarray(mean, float), z.shape) if known else np.zeros(z.shape)
+    values = Array(Data(value, literal=True, dims=z.dims, coords=labels_of(dims)))
+    return values if known else mean + values
 
 
 @public
@@ -125,12 +136,17 @@ class Process:
         ----------
         x
             Points, (n, d) or (n,).
-        name, dims
-            The name of z in the results, and of its axis.
+        name
+            The name of z in the results.
+        dims
+            The dim of the points, as a name or as `kg.dim(name, labels)`: of z and of the values.
         """
         rows = points(x, "gp.Process")
         z = normal(0.0, 1.0, shape=rows.shape[0], name=name, dims=dims)
-        return self.mean(rows) + cholesky(self.covariance(rows)) @ z
+        mean = self.mean(rows)
+        if dims is not None:
+            mean = _labelled(mean, z, dims)
+        return mean + cholesky(self.covariance(rows)) @ z
 
     def marginal(self, x: Any, noise: Any) -> Array:
         """The distribution of values observed with normal noise, for `kg.observe`.
@@ -138,6 +154,7 @@ class Process:
         y ~ normal(m(x), K + noise**2)
         """
         rows = points(x, "gp.Process")
+        check_noise("gp.Process", noise)
         return multivariate_normal(self.mean(rows), self._noisy(rows, noise))
 
     def conditional(
@@ -180,6 +197,7 @@ class Process:
                 f"of x, got x of {rows.shape[0]} rows and seen of shape {np.shape(seen)}"
                 f"{place_text()}"
             )
+        check_noise("gp.Process", noise)
         factor = cholesky(self._noisy(rows, noise))
         across = solve_triangular(factor, self.kernel(rows, new_rows), lower=True)
         residual = solve_triangular(factor, seen - self.mean(rows), lower=True)

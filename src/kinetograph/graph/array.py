@@ -28,9 +28,11 @@ from .numpy.library_calls import library_call
 from .numpy.protocol import VIEWS, apply_function, apply_ufunc
 from .operations import elementwise as ew
 from .operations import indexing, shaping
+from .operations.indexing import MOVING_SLICE
 from .operators import Operators
 from .public import public
 from .source import assigned_here, called_here, draws_by_numpy, place_text, warn_user
+from .subscripts import subscript_here
 from .suggestions import read_missing
 from .updates import At
 from .value_texts import array_text
@@ -335,6 +337,8 @@ class Array(Operators, Methods, Handle):
         return int(self._number("int", "int(...)", instead))
 
     def __index__(self) -> int:
+        if (here := subscript_here()) is not None and here.is_slice:
+            raise self._no_truth("int", "a slice with such an end", MOVING_SLICE)
         use = "an index of a list, or range(...),"
         instead = (
             "turn the list into an array, as in kg.stack(values)[k] or kg.data(values)[k], and "
@@ -358,6 +362,11 @@ class Array(Operators, Methods, Handle):
         called = library_call()
         if called is not None:
             raise SymbolicError(answer(called, describe(self.node)))
+        if (here := subscript_here()) is not None and not assigned_here():
+            way = f"write kg.data({here.array})[{here.key}]"
+            if self.dtype.kind == "b":
+                way = f"write kg.where({here.key}, {here.array}, 0), which keeps the length"
+            raise self._no_value("an index of a NumPy array", way)
         raise self._no_value(
             "a NumPy array of it",
             "compute with the array itself (kg.stack joins arrays), or compile it with kg.compile",

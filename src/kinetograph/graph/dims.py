@@ -19,6 +19,7 @@ from .value_texts import shown
 
 __all__ = [
     "Dim",
+    "check_different",
     "check_dims",
     "check_dims_of_unknown",
     "check_labels",
@@ -117,13 +118,8 @@ def dim(name: str, labels: Any) -> Dim:
     else:
         advice = "give a length, or numbers, texts or dates: kg.dim('school', ['A', 'B'])"
         label_array = np.array(check_labels(name, labels, "dim", advice))
-    values, counts = np.unique(label_array, return_counts=True)
-    if len(values) < len(label_array):
-        raise DimsError(
-            f"dim {name!r}: the label {values[counts > 1][0]} occurs {counts.max()} times; labels "
-            f"must differ{place_text()}; for the group of each row write "
-            f"kg.groups(values, {name!r})"
-        )
+    advice = f"; for the group of each row write kg.groups(values, {name!r})"
+    check_different(label_array, f"dim {name!r}", advice)
     label_array.setflags(write=False)
     return Dim(name, len(label_array), label_array)
 
@@ -156,6 +152,16 @@ def check_labels(dim: str, raw_labels: Any, doing: str, change: str) -> np.ndarr
             f"{wrong!r} ({type(wrong).__name__}); {change}"
         )
     return labels
+
+
+def check_different(labels: np.ndarray, subject: str, change: str) -> None:
+    """Raise DimsError if a label occurs twice."""
+    values, counts = np.unique(labels, return_counts=True)
+    if len(values) < len(labels):
+        raise DimsError(
+            f"{subject}: the label {values[counts > 1][0]} occurs {counts[counts > 1][0]} times; "
+            f"labels must differ{place_text()}{change}"
+        )
 
 
 def _is_date(label: Any) -> bool:
@@ -256,7 +262,13 @@ def check_dims(
         )
     given_names = [n for n in names if n is not None]
     if len(set(given_names)) < len(given_names):
-        raise DimsError(f"{subject}: dims {names} name a dimension twice{_place(subject)}")
+        parts = [
+            repr(n) if n not in names[:i] else repr(f"{n}_{i + 1}") for i, n in enumerate(names)
+        ]
+        raise DimsError(
+            f"{subject}: dims {names} name a dimension twice{_place(subject)}; give each axis its "
+            f"own name, such as dims=({', '.join(parts)})"
+        )
     for i, d in _dims_with_length(dims):
         if d.size != shape[i]:
             raise DimsError(

@@ -10,7 +10,7 @@ import numpy as np
 from .messages import index_text
 from .value_texts import in_words
 
-__all__ = ["LABELS", "advice_on", "count_days", "not_numbers"]
+__all__ = ["LABELS", "advice_on", "conversion", "count_days", "not_numbers"]
 
 LABELS = "for categories write g = kg.groups(values), which has g.codes and g.dim with the labels"
 
@@ -43,7 +43,7 @@ def not_numbers(value: Any, array: np.ndarray) -> str:
         not_number_places = [place for place, v in np.ndenumerate(array) if not _is_number(v)]
         if not not_number_places:
             actual = "text" if kind != "O" else "objects"
-            return f"{words} but {actual}; convert them: numpy.asarray(values, float)"
+            return f"{words} but {actual}; convert them: {_as_numbers(value)}"
         first = array[not_number_places[0]]
         if isinstance(first, datetime.date):
             return f"{words} but dates; {_DAYS.format('numpy.asarray(dates, numpy.datetime64)')}"
@@ -54,6 +54,23 @@ def not_numbers(value: Any, array: np.ndarray) -> str:
                 "are; if it marks a missing value, write numpy.nan in its place"
             )
     return f"{words}; {LABELS}"
+
+
+def conversion(value: Any, array: np.ndarray) -> str:
+    """Advice on texts or objects that are numbers, or an empty text."""
+    if array.dtype.kind not in "USO" or not array.shape or not array.size:
+        return ""
+    if not all(map(_is_number, array.flat)):
+        return ""
+    return f"its values are numbers of another type: write {_as_numbers(value)}"
+
+
+def _as_numbers(value: Any) -> str:
+    """The conversion of values to numbers, as the user writes it."""
+    if not hasattr(value, "astype"):
+        return "numpy.asarray(values, float)"
+    name = getattr(value, "name", None)
+    return f"{f'df[{name!r}]' if isinstance(name, str) else 'values'}.astype(float)"
 
 
 def count_days(value: Any, kind: str) -> str:

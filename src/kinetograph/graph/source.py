@@ -198,6 +198,8 @@ def _loaded_in_call(frame: FrameType) -> list[str]:
     names: list[str] = []
     for step in dis.get_instructions(frame.f_code):
         line = places[step.offset // 2][0]
+        if step.opname in ("LOAD_CONST", "LOAD_SMALL_INT"):  # texts are not names
+            continue
         if step.opname.startswith("LOAD_") and line is not None and start <= line <= end:
             names += map(str, step.argval if isinstance(step.argval, tuple) else [step.argval])
     return names

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..distributions.atoms import WITH_ZEROS
-from ..distributions.support import Interval, Pairs, Support, WholeNumbers
+from ..distributions.support import Interval, Support, WholeNumbers
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
 from ..graph.errors import DataError, ModelError, ShapeError
@@ -15,6 +15,7 @@ from ..graph.messages import describe, index_text, site_text
 from ..graph.node import Data, Node
 from ..graph.source import place_text
 from ..graph.value_texts import in_words
+from .shape_advice import shape_advice
 
 __all__ = ["check_shape", "check_support", "consume", "shapes_of", "unused_distribution"]
 
@@ -96,59 +97,12 @@ def check_shape(node: Node, distribution: Distribution) -> None:
     if _fits(node.shape, distribution):
         return
     family, own_shape = distribution.family, distribution.shape
-    hint = ""
-    if isinstance(distribution.support, Pairs) and node.shape[-1:] != (2,):
-        hint = (
-            "\n  Give the ends of the intervals as pairs (low, high) along the last axis, of shape "
-            f"{(*node.shape, 2)}."
-        )
-    single = [axis for axis, size in enumerate(node.shape) if size == 1]
-    smaller = [tuple(np.delete(node.shape, axis)) for axis in single]
-    if axis := [
-        axis for axis, shape in zip(single, smaller, strict=True) if _fits(shape, distribution)
-    ]:
-        index = ", ".join("0" if i == axis[-1] else ":" for i in range(len(node.shape)))
-        hint = f"\n  The data have an axis of length 1: observe {describe(node)}[{index}]."
-    elif len(node.shape) == 2 and _fits(node.shape[::-1], distribution):
-        hint = "\n  The data look transposed: each row is a separate realisation."
-    elif 1 in own_shape and tuple(n for n in own_shape if n != 1) == node.shape:
-        index = ", ".join("0" if n == 1 else ":" for n in own_shape)
-        hint = f"\n  The parameters have an axis of length 1: write parameter[{index}]."
-    else:
-        hint = hint or _transposed(node, distribution)
     raise ShapeError(
         f"observe: the data do not fit the distribution{place_text()}\n"
         f"{shapes_of(distribution.expression(), own_shape, describe(node), node.shape)}\n"
-        f"  {family.name}'s parameters must broadcast to the shape of the data.{hint}"
+        f"  {family.name}'s parameters must broadcast to the shape of the data."
+        f"{shape_advice(node, distribution, _fits)}"
     )
-
-
-def _transposed(node: Node, distribution: Distribution) -> str:
-    """A hint at a parameter whose axes are exchanged."""
-    family, shapes = distribution.family, [parent.shape for parent in distribution.parents]
-    for i, (parameter, parent) in enumerate(
-        zip(family.parameters, distribution.parents, strict=True)
-    ):
-        if parameter.event_ndim != 1 or len(parent.shape) != 2:
-            continue
-        shape = parent.shape[::-1]
-        turned = [*shapes[:i], shape, *shapes[i + 1 :]]
-        pairs = zip(turned, family.parameters, strict=True)
-        batches = [s[: len(s) - p.event_ndim] for s, p in pairs]
-        try:
-            natural = (*np.broadcast_shapes(*batches), *family.event_shape(*turned))
-            fits = np.broadcast_shapes(node.shape, natural) == node.shape
-        except ValueError:
-            continue
-        if fits:
-            way = f"Write {describe(parent)}.T."
-            if not isinstance(parent, (Data, Variable)):  # such as a softmax along an axis
-                way = "Transpose the array that it is computed from."
-            return (
-                f"\n  {parameter.name} looks transposed: its last axis has one number for each "
-                f"class. {way}"
-            )
-    return ""
 
 
 def shapes_of(

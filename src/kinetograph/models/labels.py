@@ -10,12 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.dims import check_labels
+from ..graph.dims import check_different, check_labels
 from ..graph.errors import DimsError, ModelError
 from ..graph.value_texts import shown
 from .axes import Axes, Part
 
-__all__ = ["Labelled", "axis_names", "check_coords", "check_group", "check_name"]
+__all__ = [
+    "Labelled",
+    "axis_names",
+    "check_coords",
+    "check_given_coords",
+    "check_group",
+    "check_name",
+]
 
 Labelled = tuple[str, Axes, tuple[int, ...]]  # name, axes, shape
 
@@ -118,3 +125,17 @@ def check_coords(coords: Mapping[str, Any]) -> dict[str, np.ndarray]:
         )
         for dim, given in coords.items()
     }
+
+
+def check_given_coords(coords: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The user's labels of dimensions, as arrays of different labels.
+
+    Raises
+    ------
+    DimsError
+        If labels are not a one-dimensional array of numbers, texts or dates, or occur twice.
+    """
+    checked = check_coords(coords)
+    for dim, labels in checked.items():
+        check_different(labels, f"model: coords[{dim!r}]", "; give each element its own label")
+    return checked

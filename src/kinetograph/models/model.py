@@ -26,7 +26,7 @@ from .checks import (
 from .density import Density
 from .dims import check_codes, collect_coords, labels_of_parts, whole
 from .discovery import Component
-from .labels import axis_names, check_coords
+from .labels import axis_names, check_coords, check_given_coords
 from .log_density import LogDensity
 from .marginal.marginal import sum_out
 from .missing import labels_of_rows
@@ -69,7 +69,7 @@ class Model(LogDensity):
         super().__init__()
         self.variables: dict[Node, str] = {}  # names of further arrays of a model function
         self.values.update(values)
-        self._made_of = targets, tuple(factors), check_coords(coords)
+        self._made_of = targets, tuple(factors), check_given_coords(coords)
         self.targets = tuple(targets)
         self.component = component
         self.observed = tuple(dict.fromkeys(component.observed))

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from ..graph.array import Array, Computed
 from ..graph.errors import ModelError
+from ..graph.messages import describe
 from ..graph.node import Node
 from ..graph.public import public
 from ..graph.source import place_text
@@ -68,11 +69,13 @@ def model(
     ------
     ModelError
         If no array is unknown, a target is data, all unknowns are discrete, a flat unknown has no
-        density, two arrays have the same name, or a name is not valid in results and files.
+        density, two arrays have the same name, one array has two names, or a name is not valid in
+        results and files.
     DataError
         If missing values of a constant, such as a column of pandas, make a term NaN.
     DimsError
-        If a dimension has two lengths, two sets of labels, or labels that files cannot hold.
+        If a dimension has two lengths, two sets of labels, or labels that files cannot hold, or if
+        `coords` has a label twice.
     TypeError
         If a target is not an array, or a model function has `kg.function` or arguments.
 
@@ -127,6 +130,11 @@ def model(
         if node in names:
             raise ModelError(
                 f"model: one array is given two names, {names[node]!r} and {name!r}{place_text()}"
+            )
+        if node in nodes and describe(node) != name:
+            raise ModelError(
+                f"model: one array is given as {describe(node)} by position and as {name}="
+                f"{place_text()}; give it once: kg.model({name}={describe(node)})"
             )
         names[node] = name
         nodes[node] = None

@@ -26,12 +26,14 @@ from .times import constant_value
 __all__ = [
     "Tolerance",
     "check_options",
+    "check_order",
     "read_positive",
     "read_start",
     "read_tolerance",
     "warn_of_order",
 ]
 
+_SPANS = [[first, last] for first in (int, float) for last in (int, float)]
 _TIMES = {"t", "time"}
 
 
@@ -47,6 +49,36 @@ def warn_of_order(f: Callable[..., Any]) -> None:
             f"{place_text()}; write the time first",
             KinetographWarning,
         )
+
+
+def check_order(y0: Any, ts: Any, t0: Any) -> None:
+    """Recognise the arguments of SciPy's `solve_ivp(f, (t0, t1), y0)`.
+
+    Raises
+    ------
+    ValueError
+        If `y0` may be a span of times, and `ts` cannot be times or gives only `y0` itself.
+
+    Warns
+    -----
+    KinetographWarning
+        If `y0` may be a span of times, and `ts` decreases.
+    """
+    values = None if ts is None else constant_value(ts)
+    if t0 is not None or values is None or values.ndim != 1 or not values.size:
+        return
+    if type(y0) not in (list, tuple) or [*map(type, y0)] not in _SPANS or not y0[0] < y0[1]:
+        return
+    steps = np.diff(values)
+    if steps.size and (steps > 0).all():
+        return
+    text = (
+        f"solve: y0 = {y0} looks like a span of times, and ts = {values.tolist()} like an initial "
+        f"value{place_text()}; the order is solve(f, y0, ts), and ts has all times from t0 on"
+    )
+    if not steps.size or not (steps < 0).all():
+        raise ValueError(text)
+    warn_user(text, KinetographWarning)
 
 
 def read_start(y0: Any) -> tuple[Leaves, list[str], Structure]:

@@ -7,7 +7,7 @@ from typing import Any
 from ..autograph.operators.call import converted
 from ..graph.array import Array
 from ..graph.control.structure import Structure, flatten
-from ..graph.errors import KinetographError, ShapeError, SymbolicError
+from ..graph.errors import KinetographError, ShapeError
 from ..graph.functions.arranging import stack
 from ..graph.operations.operands import as_node
 from ..graph.source import place_text, written_at
@@ -16,6 +16,7 @@ __all__ = ["Leaves", "Right", "named"]
 
 Leaves = list[Array]
 
+_SEQUENCES = {list, tuple}
 _LIST_ARITHMETIC = re.compile("list|sequence")  # words of Python's errors for lists in arithmetic
 
 
@@ -52,23 +53,27 @@ class Right:
         try:
             result = self.converted(t, y)
         except TypeError as error:
-            as_vector = isinstance(error, SymbolicError) or _LIST_ARITHMETIC.search(str(error))
-            if isinstance(y, list) and as_vector:
-                hint = "y is a list, as y0 is: for a vector, give np.array(y0)"
-                error.args = (f"solve: {self._name()}: {error}; {hint}",)
+            converted_to_numpy = "a NumPy array of it" in str(error)  # as in A @ y
+            as_vector = converted_to_numpy or _LIST_ARITHMETIC.search(str(error))
+            if type(y) in _SEQUENCES and as_vector:
+                text = " computes with y as a vector" if converted_to_numpy else f": {error}"
+                hint = f"y is a {type(y).__name__}, as y0 is: for a vector, give np.array(y0)"
+                error.args = (f"solve: {self._name()}{text}; {hint}",)
             raise
         if result is None:
             raise ValueError(f"solve: {self._name()} must have a return value")
         vector = self.structure.make is None and len(self.like[0].shape) > 0
         if vector and isinstance(result, (list, tuple)) and result:
             result = self._elements(result)
+        if {type(y), type(result)} == _SEQUENCES:
+            result = type(y)(result)
         values, _, structure = flatten(result)
         difference = self.structure.difference(structure)
         if difference:
             path, expected, got = difference
             vector = got == "an array" or isinstance(result, list)
-            hint = "; y0 is a list: for a vector, give np.array(y0)" if vector else ""
-            hint = hint if isinstance(y, list) else ""
+            hint = f"; y0 is a {type(y).__name__}: for a vector, give np.array(y0)"
+            hint = hint if vector and type(y) in _SEQUENCES else ""
             raise TypeError(
                 f"solve: {self._name()} returns {got} where y{path} is {expected}{hint}"
             )

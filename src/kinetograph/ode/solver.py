@@ -7,7 +7,14 @@ from typing import Any, Literal
 from ..graph.array import Array
 from ..graph.control.results import check_function
 from ..graph.public import public
-from .arguments import check_options, read_positive, read_start, read_tolerance, warn_of_order
+from .arguments import (
+    check_options,
+    check_order,
+    read_positive,
+    read_start,
+    read_tolerance,
+    warn_of_order,
+)
 from .dense_output import row_width, values_at
 from .event_search import Watch
 from .events import Solution, read_events
@@ -64,7 +71,7 @@ def solve(
         derivative in the same structure. It may also read arrays from outside, such as parameters.
         It is called a few times when the graph is built. An `if` or a loop in it that depends on t
         or y becomes part of the graph, as in `kg.function`. For a vector y it may return a list of
-        the elements.
+        the elements, and for a tuple y a list, or the other way round.
     y0
         The initial value: an array or number, or a list, tuple, dictionary or named tuple of them,
         nested to any depth. A list of numbers is a structure of scalars; for a vector give an
@@ -210,6 +217,7 @@ def solve(
     check_function(f, "f", "solve", ("t", "y"))
     assert f is not None
     warn_of_order(f)
+    check_order(y0, ts, t0)
     check_options(method, (*TABLEAUS, "rodas5p"), max_steps, on_limit, grad)
     leaves, paths, structure = read_start(y0)
     tolerance = read_tolerance(rtol, atol, leaves, paths, structure)

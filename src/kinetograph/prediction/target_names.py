@@ -14,6 +14,7 @@ from ..graph.messages import describe, site_text
 from ..graph.node import Data, Node
 from ..graph.source import place_text
 from ..graph.value_texts import in_words
+from ..models.model import Model
 from ..models.names import assign_names
 
 __all__ = ["named_targets", "names_of_unknowns"]
@@ -41,6 +42,11 @@ def named_targets(doing: str, targets: Sequence[Any], named: Mapping[str, Any]) 
         if array.node in given:
             raise ModelError(
                 f"{doing}: one array is given two names, {given[array.node]!r} and {name!r}"
+            )
+        if any(array is t for t in targets) and describe(array.node) != name:
+            raise ModelError(
+                f"{doing}: one array is given as {describe(array.node)} by position and as {name}="
+                f"{place_text()}; give it once"
             )
         given[array.node] = name
     nodes = dict.fromkeys([*(t.node for t in targets), *given])
@@ -70,6 +76,11 @@ def _check(doing: str, name: str | None, array: Any) -> None:
             hint = f"; give it as values=, as in kg.{doing}(array, values=...)"
         elif hasattr(array, "dims") and hasattr(array, "to_dataset"):
             hint = "; its numbers are computed already: kg.summary(variable) shows draws"
+        elif isinstance(array, Model) and doing == "calculate":
+            hint = (
+                "; give the arrays to compute, as in kg.calculate(model['mu'], values=results); "
+                "kg.predict(model, results) draws new data"
+            )
         elif type(array) is bool:
             hint = "; keywords name the quantities to compute: leave it out"
         elif name is None and type(array) is int and doing != "predict":

@@ -113,6 +113,13 @@ class Summary:
             "columns, table['mean']"
         )
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        """Raise TypeError: NumPy and pandas would lose the names."""
+        raise TypeError(
+            f"summary: a table is not an array{place_text()}; write table.to_dataframe() for a "
+            "DataFrame of pandas, or table['mean'] for a column"
+        )
+
     def _suggestion(self, keys: Sequence[Any]) -> str:
         """A suggestion for wrong keys, in any order of column and row."""
         for key in keys:

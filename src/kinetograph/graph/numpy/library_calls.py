@@ -144,12 +144,15 @@ def instead(called: Called, array: str) -> str:
     elif called.name.startswith(("pandas.", "polars.")):
         symbol = _SYMBOLS.get(function.strip("_"))
         table = "series" if ".Series" in called.name else "df"
-        hint = f"compute with the numbers of the table, as in {table}.to_numpy() @ {array}"
+        operand = array if array.isidentifier() else f"({array})"
+        hint = f"compute with the numbers of the table, as in {table}.to_numpy() @ {operand}"
         if function.strip("_") in ("matmul", "rmatmul", "dot"):
             dims = "" if table == "series" else ", dims=('row', 'coef')"
             hint = f"write kg.data({table}{dims}) @ {array}, which keeps the labels of the table"
-        if function in ("assign", "insert", "with_columns"):
+        if function in ("DataFrame", "Series", "__setitem__", "assign", "insert", "with_columns"):
             hint = f"a table has numbers only: keep the array outside of it, eta = {array}"
+        if function == "__getitem__":
+            hint = "rows are selected by known values; write kg.where(condition, a, b)"
         if symbol is not None:
             operand = array if array.isidentifier() else "x"
             hint = f"write the operator: {table} {symbol} {operand}"

@@ -28,6 +28,7 @@ from .operands import Operand, as_node, literal, type_of
 
 __all__ = [
     "CHECKED",
+    "MOVING_SLICE",
     "check_bounds",
     "check_labels",
     "fixed_parts",
@@ -43,6 +44,12 @@ __all__ = [
     "update",
     "write",
 ]
+
+# Advice for a slice with an end that is not known.
+MOVING_SLICE = (
+    "for other values in the first w of n elements write kg.where(np.arange(n) < w, a, b); for a "
+    "window of known length that moves, index with start + np.arange(length)"
+)
 
 
 class _Slot:
@@ -252,8 +259,7 @@ def _fixed_slice(node: Node, part: slice) -> slice:
         text = ":".join("" if end is None else _end_text(end) for end in ends)
         raise ShapeError(
             f"{describe(node)}[{text}]: the ends of a slice are whole numbers "
-            f"known when the graph is built{place_text()}; for a window of known length that "
-            "moves, index with start + np.arange(length)"
+            f"known when the graph is built{place_text()}; {MOVING_SLICE}"
         ) from None
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import SymbolicError
 from ..missing import refuse_masked
 from ..node import Data, Node
-from ..number_advice import LABELS, advice_on, count_days
+from ..number_advice import LABELS, advice_on, conversion, count_days
 from ..precision import FLOAT64, float_dtype
 from ..source import LIBRARIES, place_text, variable_here
 from ..tables import name_of, row_index
@@ -62,6 +62,8 @@ def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> D
             hint = f"; {count_days(value, array.dtype.kind)}"
         if any(isinstance(getattr(element, "node", None), Node) for element in array.flat):
             hint = "; its elements are arrays: compute with the whole column, as in column * x"
+        if change := conversion(value, array):
+            hint, labels = f"; {change}", ""
         if value is None and operation in ("equal", "not_equal"):
             hint = "; to test whether there is a value, write `is None` or `is not None`"
         raise SymbolicError(

@@ -268,7 +268,10 @@ def test_data():
     assert of([1.0, 2.0], dims=("a", "b")) == (
         "data: dims ('a', 'b') name 2 axes, but the shape (2,) has 1; name each axis, or none"
     )
-    assert of(np.ones((2, 2)), dims=("a", "a")) == "data: dims ('a', 'a') name a dimension twice"
+    assert of(np.ones((2, 2)), dims=("a", "a")) == (
+        "data: dims ('a', 'a') name a dimension twice; give each axis its own name, such as "
+        "dims=('a', 'a_2')"
+    )
 
 
 def test_lift():

@@ -1,11 +1,13 @@
 """Maps from standard normal numbers to normal vectors given data."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from kinetograph.graph.precision import x64
 from kinetograph.models.gaussian_laws import DenseLaw, ElementwiseLaw, MarkovLaw, StepLaw
+from kinetograph.models.intercept_law import InterceptLaw
 from kinetograph.models.system_law import LinearRow, SystemLaw
 
 
@@ -109,8 +111,12 @@ def test_the_map_gives_the_normal_distribution_given_data(kind, standard, batch,
         np.testing.assert_allclose(of_one @ of_one.T, covariance[one], rtol=1e-8, atol=1e-9)
 
 
-def system(rng, steps, states, noises):
-    """A law with coefficients that change, and all of its numbers as lines of the noises."""
+def system(rng, steps, states, noises, sds=()):
+    """A law with coefficients that change, and all of its numbers as lines of the noises.
+
+    The first states are unknown numbers with standard deviations `sds`.
+    """
+    count = len(sds)
 
     def row(own=None):
         noise = [*rng.normal(size=(noises, steps))]
@@ -120,12 +126,17 @@ def system(rng, steps, states, noises):
         return LinearRow([*0.7 * rng.normal(size=(states, steps))], noise, rng.normal())
 
     start, rows = rng.normal(size=states), [row() for _ in range(states)]
+    for k in range(count):
+        same = [float(j == k) for j in range(states)]
+        rows[k] = LinearRow(same, [0.0] * noises, 0.0)
     unknowns, observed = [row(j) for j in range(noises)], row()
-    x = np.concatenate([np.zeros((states, noises * steps)), start[:, None]], 1)
+    x = np.concatenate([np.zeros((states, count + noises * steps)), start[:, None]], 1)
+    x[np.arange(count), np.arange(count)] = sds
+    numbers = x[:count]
     lines = []
     for t in range(steps):
-        z = np.zeros((noises, noises * steps + 1))
-        z[np.arange(noises), np.arange(noises) * steps + t] = 1.0
+        z = np.zeros((noises, count + noises * steps + 1))
+        z[np.arange(noises), count + np.arange(noises) * steps + t] = 1.0
 
         def at(each, x=x, z=z, t=t):
             coefficients = [np.broadcast_to(c, steps)[t] for c in (*each.state, *each.noise)]
@@ -136,32 +147,52 @@ def system(rng, steps, states, noises):
         lines.append([at(each) for each in (*unknowns, observed)])
         x = np.stack([at(each) for each in rows])
     lines = np.moveaxis(lines, 0, 1)
-    return SystemLaw(steps, [*start], rows, unknowns, observed), lines[:-1], lines[-1]
+    law = SystemLaw(steps, [*start], rows, unknowns, observed)
+    every = np.concatenate([numbers, lines[:-1].reshape(noises * steps, -1)])
+    return (InterceptLaw(law, [*sds]) if count else law), every, lines[-1]
 
 
-@pytest.mark.parametrize(("states", "noises"), [(1, 2), (2, 1), (3, 2)])
-def test_a_system_has_the_normal_distribution_given_data(states, noises):
+@pytest.mark.parametrize(
+    ("states", "noises", "sds"),
+    [(1, 2, ()), (2, 1, ()), (3, 2, ()), (2, 1, (1.5,)), (3, 1, (0.5, 2.0)), (3, 2, (3.0,))],
+)
+def test_a_system_has_the_normal_distribution_given_data(states, noises, sds):
     """Mean, covariance and Jacobian are those of dense NumPy matrices."""
-    rng, steps = np.random.default_rng(states), 6
-    law, unknowns, f = system(rng, steps, states, noises)
-    unknowns, count = unknowns.reshape(noises * steps, -1), noises * steps
-    h, r, u = rng.uniform(0, 3, steps), rng.normal(size=steps), rng.normal(size=(noises, steps))
+    rng, steps, numbers = np.random.default_rng(states), 6, len(sds)
+    law, unknowns, f = system(rng, steps, states, noises, sds)
+    count = numbers + noises * steps
+    h, r, u = rng.uniform(0, 3, steps), rng.normal(size=steps), rng.normal(size=count)
     h[1], r[1] = 0.0, 0.0  # no datum
+
+    def rows(flat):
+        """The unknown numbers are the first elements of their rows."""
+        padded = jnp.pad(flat[:numbers, None], ((0, 0), (0, steps - 1)))
+        return jnp.concatenate([padded, flat[numbers:].reshape(noises, steps)])
+
+    def flat(rows):
+        return jnp.concatenate([rows[:numbers, 0], jnp.ravel(rows[numbers:])])
+
+    def moved(u):
+        return flat(law.spread(rows(u), h, r)[0])
+
     with x64():
-        value, log_size = law.spread(u, h, r)
-        back = law.gathered(value, h, r)
-        centre, _ = law.spread(np.zeros_like(u), h, r)
-        slopes = jax.jacobian(lambda u: law.spread(u, h, r)[0])(u)
-        of_f = law.value(value)
+        value, log_size = law.spread(rows(jnp.asarray(u)), h, r)
+        back = flat(law.gathered(value, h, r))
+        centre, square = np.asarray(moved(jnp.zeros(count))), np.asarray(jax.jacobian(moved)(u))
+        of_f, z = law.value(value), flat(law.numbers(value))
+        other = law.written(np.asarray(of_f) + 1.0, value)
+        of_other, elements = law.value(other), np.asarray(flat(value))
     np.testing.assert_allclose(back, u, rtol=1e-9, atol=1e-9)
-    z = np.linalg.solve(unknowns[:, :-1], np.ravel(value) - unknowns[:, -1])
-    np.testing.assert_allclose(of_f, f[:, :-1] @ z + f[:, -1], rtol=1e-9, atol=1e-9)
-    square = np.asarray(slopes).reshape(count, count)
+    expected = np.linalg.solve(unknowns[:, :-1], elements - unknowns[:, -1])
+    np.testing.assert_allclose(z, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(of_f, f[:, :-1] @ expected + f[:, -1], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(of_other, np.asarray(of_f) + 1.0, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(other[:numbers], value[:numbers])
     np.testing.assert_allclose(log_size, np.linalg.slogdet(square)[1], rtol=1e-9, atol=1e-9)
     covariance = np.linalg.inv(np.eye(count) + f[:, :-1].T @ (h[:, None] * f[:, :-1]))
     mean = covariance @ f[:, :-1].T @ (r - h * f[:, -1])
     expected = unknowns[:, :-1] @ mean + unknowns[:, -1]
-    np.testing.assert_allclose(np.ravel(centre), expected, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(centre, expected, rtol=1e-8, atol=1e-9)
     covariance = unknowns[:, :-1] @ covariance @ unknowns[:, :-1].T
     np.testing.assert_allclose(square @ square.T, covariance, rtol=1e-8, atol=1e-9)
 

@@ -304,6 +304,37 @@ def autoregression():
     return s1, s2, error
 
 
+def walk_around_an_unknown():
+    s1, _, error = unknown_scales()
+    level = kg.normal(0.2, 2 + s1, name="level")
+    walk = kg.random_walk(s1, STEPS, init_sd=0.5, name="z1")
+    kg.observe(Y, kg.normal(walk - 2 * level, error))
+    return s1, error
+
+
+def autoregression_of_an_unknown_mean():
+    s1, s2, error = unknown_scales()
+    level, rho = kg.normal(0, 1, name="level"), kg.uniform(0, 1, name="rho")
+    x = kg.ar(rho, s1, STEPS, constant=level * (1 - rho), init_mean=level, init_sd=s2, name="z1")
+    kg.observe(Y, kg.normal(x, error))
+    return s1, s2, error
+
+
+def scan_after_a_stationary_value():
+    s1, _, error = unknown_scales()
+    level, rho = kg.normal(0, 1, name="level"), kg.uniform(0, 1, name="rho")
+    z = kg.normal(0, 1, shape=STEPS, name="z1")
+    first = level + s1 * z[0] / kg.sqrt(1 - rho**2)
+
+    def step(x, e):
+        x = level + rho * (x - level) + s1 * e
+        return x, x
+
+    _, rest = kg.scan(step, first, z[1:])
+    kg.observe(Y, kg.normal(kg.concatenate([first[None], rest]), error))
+    return s1, error
+
+
 def late_autoregressions():
     """The third differences of a series, and a second one; known first values."""
     s1, s2, error = unknown_scales()
@@ -634,7 +665,12 @@ BUILDS = [
     first_value_by_a_later_noise,
 ]
 OF_ONE_NOISE = {
-    "z1": [of_one_walk],
+    "z1": [
+        of_one_walk,
+        walk_around_an_unknown,
+        autoregression_of_an_unknown_mean,
+        scan_after_a_stationary_value,
+    ],
     "z2": [
         twice,
         scan_of_second_order,
@@ -646,6 +682,22 @@ OF_ONE_NOISE = {
         scan_after_two_values,
         sum_after_two_values,
     ],
+}
+
+# Unknown numbers that are noises with the others if data are not normal.
+INTERCEPTS = {
+    twice: "start",
+    loop: "slope",
+    filled_arrays: "start",
+    loop_with_values_before: "before",
+    loop_of_fewer_noises: "level",
+    sum_after_two_values: "beta",
+    numbers: "slope",
+    standard_numbers: "level",
+    numbers_by_new_level: "level",
+    walk_around_an_unknown: "level",
+    autoregression_of_an_unknown_mean: "level",
+    scan_after_a_stationary_value: "level",
 }
 
 OF_FIRST_VALUES = {
@@ -665,11 +717,11 @@ def forms_of(centring, free_size, in_use=True):
     return ChosenForms(centring.written.c, information)
 
 
-def check_noises(build, model, centring):
+def check_noises(build, model, centring, intercept=None):
     """The unknowns of the noises of the only system."""
     one = [name for name, builds in OF_ONE_NOISE.items() if build in builds]
     expected = set(one or ["z1", "z2", "z3"] if build is shifted else one or ["z1", "z2"])
-    expected = OF_FIRST_VALUES.get(build, expected)
+    expected = OF_FIRST_VALUES.get(build, expected) | ({intercept} if intercept else set())
     (system,) = centring.vectors.values()
     names = ({model.name(v).split()[0] for v in noise.unknowns} for noise in system.system)
     assert {" ".join(sorted(each)) for each in names} == expected
@@ -730,7 +782,15 @@ WITHOUT_OTHER_DATA = {
 }
 
 
-@pytest.mark.parametrize("build", [b for b in BUILDS if b not in WITHOUT_OTHER_DATA])
+OF_OTHER_DATA = [b for b in BUILDS if b not in WITHOUT_OTHER_DATA]
+OF_OTHER_DATA += [
+    walk_around_an_unknown,
+    autoregression_of_an_unknown_mean,
+    scan_after_a_stationary_value,
+]
+
+
+@pytest.mark.parametrize("build", OF_OTHER_DATA)
 def test_coordinates_for_data_of_another_kind(build, monkeypatch):
     """They are standard normal if the log likelihood is quadratic, with the h and r in use.
 
@@ -741,7 +801,7 @@ def test_coordinates_for_data_of_another_kind(build, monkeypatch):
     monkeypatch.setattr(linear_systems, "normal_data", lambda *_: None)
     model = kg.model(build)
     centring, rng = Centring(model), np.random.default_rng(2)
-    check_noises(build, model, centring)
+    check_noises(build, model, centring, INTERCEPTS.get(build))
     (vector,) = centring.vectors.values()
     assert vector.data is None
     places = centring.vector_places
@@ -756,7 +816,10 @@ def test_coordinates_for_data_of_another_kind(build, monkeypatch):
         plain = model.bind()
         moved = plain._replace(centring=centring, forms=forms)
         _, slope, _ = jax.jit(moved.value_and_gradient)(y)
-        np.testing.assert_allclose(slope[places], -y[places], rtol=1e-6, atol=1e-8)
+        # The datum before the first noise is left out of the law of an intercept.
+        noise_of_all = max(vector.system, key=lambda noise: noise.size)
+        exact = places[1:] if noise_of_all.first and build in INTERCEPTS else places
+        np.testing.assert_allclose(slope[exact], -y[exact], rtol=1e-6, atol=1e-8)
         x = np.array(jax.jit(lambda y: centring.forward(y, forms, plain.data)[0])(y))
         gradient = plain.value_and_gradient(x)[1]
         rows = jax.jit(lambda: centring.evidence(x, gradient, y, slope, plain.data))()
@@ -771,6 +834,28 @@ def test_coordinates_for_data_of_another_kind(build, monkeypatch):
     seen = of_f != 0
     assert seen.sum() >= len(places) / 2
     np.testing.assert_allclose(of_f[seen], precision * (data - f)[seen], rtol=1e-7, atol=1e-9)
+
+
+def test_intercepts_of_long_series_and_of_many_numbers_are_left_out():
+    """They have coordinates of their own."""
+
+    def build(steps, count):
+        scale = kg.half_normal(1, name="scale")
+        levels = [kg.normal(0, 1, name=f"level {i}") for i in range(count)]
+        x = kg.ar([0.4, 0.3], scale, steps, name="x")
+        kg.observe(np.ones(steps), kg.poisson(kg.exp(sum(levels) + x)))
+        return scale, *levels
+
+    def noises(steps, count):
+        (system,) = Centring(kg.model(lambda: build(steps, count))).vectors.values()
+        return [noise.size for noise in system.system]
+
+    longest = linear_systems.LONGEST_WITH_INTERCEPTS
+    assert noises(20, 1) == [1, 20]
+    assert noises(longest, 1) == [1, longest]
+    assert noises(longest + 1, 1) == [longest + 1]
+    assert noises(20, 4) == [1, 20]  # more than three states are not written out
+    assert noises(20, 5) == [20]
 
 
 @pytest.mark.parametrize("build", [scan_by_old_slope, scan_of_values_before])

@@ -262,6 +262,9 @@ class Centring:
                 # log p(z) = -z^2 / 2 is a part of the log density.
                 (likelihood,) = to_value(slopes + to_unknown(numbers)[0])
             value, likelihood = (jnp.broadcast_to(v, vector.shape) for v in (value, likelihood))
+            if vector.system:  # data of a step say nothing about an intercept alone
+                of_steps = np.array([[noise.size > 1] for noise in vector.system])
+                likelihood = jnp.where(of_steps, likelihood, 0.0)
             flat = [vector.flat(row) for row in (value + location, likelihood)]
             rows += [jnp.stack([*flat, *parts])]
         return jnp.concatenate(rows, 1)

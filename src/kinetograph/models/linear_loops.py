@@ -71,6 +71,8 @@ class SeriesLoop:
             raise NotLinearSeries
         if isinstance(kind, DelayedColumn):
             return self._before(kind)
+        if isinstance(kind, Node) and system.has_intercept(kind):
+            return system.expression(kind)
         if isinstance(kind, Node) or not any(map(system.moves, column)):
             return self._without_noise(column)
         if isinstance(kind, ArrayPlaces):

@@ -17,6 +17,7 @@ from ..graph.operations.shaping import CONCATENATE, RESHAPE, STACK
 from ..graph.rewriting.filled_arrays import joined_rows
 from ..graph.rewriting.step_columns import NotAlike
 from .hierarchies import is_real
+from .intercept_law import InterceptLaw
 from .linear_loops import SeriesLoop
 from .linear_rows import (
     BEFORE,
@@ -44,7 +45,7 @@ from .scanned_steps import result_of
 from .series_columns import steps_of_numbers
 from .series_parts import elements_at, read_places, summed_at
 from .system_law import SystemLaw
-from .vector_laws import LAWS, process_rows
+from .vector_laws import LAWS, process_rows, usable
 
 __all__ = ["MOST_STATES", "System", "is_noise"]
 
@@ -74,7 +75,8 @@ class System:
 
     A late series has no element for the first steps. Data may be about some elements of a series
     only, at `places`. `numbers` are unknowns that may be the noises of single steps. `firsts` are
-    unknowns that may be the noises of the first steps of a loop.
+    unknowns that may be the noises of the first steps of a loop. `intercepts` are unknown numbers:
+    each is a state that stays the same.
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class System:
         numbers: Collection[Variable],
         places: np.ndarray | None = None,
         firsts: Collection[Variable] = frozenset(),
+        intercepts: Collection[Variable] = (),
     ) -> None:
         self.steps, self.numbers, self.places, self.firsts = steps, numbers, places, firsts
         # Unknown first values, and whether the next values are unknowns, too.
@@ -98,8 +101,12 @@ class System:
         self._moving: dict[Node, bool] = {}
         self._done: dict[Node, SeriesExpression] = {}
         self._read: dict[Node, tuple[Node | None, np.ndarray]] = {}
+        self.intercepts: dict[Variable, SeriesExpression] = {}  # their standard deviations
+        self._intercepts: dict[Node, SeriesExpression] = {}
+        for unknown in intercepts:
+            self._intercepts[unknown] = self._intercept(unknown)
 
-    def law(self, f: SeriesExpression, environment: Environment) -> SystemLaw:
+    def law(self, f: SeriesExpression, environment: Environment) -> SystemLaw | InterceptLaw:
         """The law, from the values of the constants."""
         states = [each.rows(environment) for each in self.states if each is not None]
         rows = [each.rows(environment) for each in self.noises.values()]
@@ -107,12 +114,14 @@ class System:
         of = [resolved(each, states, len(rows)) for each in (*states, *rows, of_f)]
         count = len(states)
         starts = [self.starts[k](environment) if k in self.starts else 0.0 for k in range(count)]
-        return SystemLaw(self.steps, starts, of[:count], of[count:-1], of[-1])
+        system = SystemLaw(self.steps, starts, of[:count], of[count:-1], of[-1])
+        sds = [jnp.asarray(sd.rows(environment).constant) for sd in self.intercepts.values()]
+        return InterceptLaw(system, [usable(sd) for sd in sds]) if sds else system
 
     def constants_are_known(self) -> bool:
         """Whether no constant depends on a noise."""
         above = set(ancestors(self.constants))
-        return all(above.isdisjoint(noise.unknowns) for noise in self.noises)
+        return above.isdisjoint(self.noise_unknowns)
 
     def finish(self) -> None:
         """Check that states are known, and unknowns follow from earlier noises."""
@@ -139,7 +148,12 @@ class System:
     @property
     def noise_unknowns(self) -> set[Variable]:
         """The unknowns of the noises."""
-        return {unknown for noise in self.noises for unknown in noise.unknowns}
+        return {unknown for noise in self.all_noises for unknown in noise.unknowns}
+
+    @property
+    def all_noises(self) -> tuple[SystemNoise, ...]:
+        """The intercepts, as noises at the first step, and the noises."""
+        return (*(SystemNoise((unknown,), 0) for unknown in self.intercepts), *self.noises)
 
     def worthwhile_firsts(self) -> frozenset[Variable]:
         """The unknown first values that should be noises.
@@ -163,8 +177,13 @@ class System:
                         isinstance(each, Variable) and is_noise(each) and self.is_series(each)
                     )
                     may_be_noise = may_be_noise or each in self.numbers or each in self.firsts
+                    may_be_noise = may_be_noise or each in self._intercepts
                     self._moving[each] = may_be_noise or any(self._moving[p] for p in each.parents)
         return self._moving[node]
+
+    def has_intercept(self, node: Node) -> bool:
+        """Whether a node depends on an intercept."""
+        return bool(self.intercepts) and not self.intercepts.keys().isdisjoint(ancestors([node]))
 
     def observed(self, node: Node) -> SeriesExpression:
         """The expression of the numbers that data are about."""
@@ -208,6 +227,10 @@ class System:
     def _expression(self, node: Node) -> SeriesExpression:
         if not self.moves(node):
             return self.constant(node)
+        if node in self._intercepts:
+            return self._intercepts[node]
+        if node.shape == () and isinstance(node, Apply):
+            return combined(node, [self.expression(parent) for parent in node.parents])
         if not self.is_series(node):
             raise NotLinearSeries
         if isinstance(node, Variable):
@@ -293,6 +316,17 @@ class System:
         mean, sd = self.expression(distribution.arguments["mean"]), distribution.arguments["sd"]
         return self.noise(SystemNoise((unknown,), self.late(unknown)), mean, self.constant(sd))
 
+    def _intercept(self, unknown: Variable) -> SeriesExpression:
+        """An unknown number, as a state that stays the same."""
+        distribution = unknown.distribution
+        assert distribution is not None
+        mean, sd = (self.constant(distribution.arguments[name]) for name in ("mean", "sd"))
+        state = self.new_state(mean)
+        rows = SeriesRows({(BEFORE, state): 1.0}, 0.0)
+        self.states[state] = SeriesExpression(frozenset(rows.terms), lambda _: rows)
+        self.intercepts[unknown] = sd
+        return value_of(state)
+
     def noise(
         self, noise: SystemNoise, mean: SeriesExpression, sd: SeriesExpression
     ) -> SeriesExpression:
@@ -304,22 +338,33 @@ class System:
         """A process; its latest values are states."""
         key, names = distribution.family.key, LAWS[distribution.family.key][0]
         nodes = [distribution.arguments[name] for name in names]
-        self.constants |= dict.fromkeys(nodes)
-        late = self.late(unknown)
+        late, order = self.late(unknown), _order(distribution)
+        *_, constant, first, _ = nodes
+        drift = ZERO  # with intercepts
+        if self.has_intercept(constant) or self.has_intercept(first):
+            starts = [ZERO] * late + [self.expression(first)] * order
+            drift = self.started(self.expression(constant), starts)
+        moving = [node for node in (constant, first) if drift.keys]
+        self.constants |= dict.fromkeys(node for node in nodes if node not in moving)
         states = [self.new_state(late=late)]
-        for _ in range(_order(distribution) - 1):
+        for _ in range(order - 1):
             states.append(self.delayed(states[-1]))
         before, noise = [(BEFORE, k) for k in states], (NOISE, len(self.noises))
 
         def process(e: Environment) -> SeriesRows:
-            rows = process_rows(key, unknown.shape, [e[node] for node in nodes])
+            zero = jnp.zeros((), unknown.dtype)
+            values = [zero if node in moving else e[node] for node in nodes]
+            rows = process_rows(key, unknown.shape, values)
             slopes: list[Any] = [jnp.pad(row, (late, 0)) for row in rows.slopes]
             drifts, scales = (jnp.pad(row, (late, 0)) for row in (rows.drifts, rows.scales))
             if len(slopes) == 1:  # The value before the first one is 0, so slopes may be equal.
                 slopes = [1.0 if key == "random_walk" else jnp.reshape(e[nodes[0]], ())]
-            return SeriesRows({**dict(zip(before, slopes, strict=True)), noise: scales}, drifts)
+            terms = {**dict(zip(before, slopes, strict=True)), noise: scales}
+            value = SeriesRows(terms, drifts)
+            return value.plus(drift.rows(e)) if moving else value
 
-        self.states[states[0]] = SeriesExpression(frozenset({*before, noise}), process)
+        keys = drift.keys.union({*before, noise})
+        self.states[states[0]] = SeriesExpression(keys, process)
         return self._add_noise(SystemNoise((unknown,), late), value_of(states[0]))
 
     def _add_noise(self, noise: SystemNoise, value: SeriesExpression) -> SeriesExpression:
@@ -348,8 +393,8 @@ class System:
         late = self.late(rest)
         if first.shape != (late,):
             raise NotLinearSeries
-        parts = isinstance(first, Apply) and first.operation in (STACK, RESHAPE)
-        if parts and first.size == len(first.parents):
+        parts = isinstance(first, Apply) and first.operation in (STACK, RESHAPE, SLICE)
+        if parts and first.size == len(first.parents) and first.parents[0].shape == ():
             starts = [self.number(each, step) for step, each in enumerate(first.parents)]
             return self.started(self.expression(rest), starts)
         if self.moves(first):
@@ -402,6 +447,8 @@ class System:
         """The expression of a number at one of the first steps."""
         if (first := self.first_values.get(element_of(node))) is not None:
             return first.at(step)
+        if node in self._intercepts:
+            return self._intercepts[node]
         if not self.moves(node) or isinstance(node, Variable):
             return self.constant(node)
         if not isinstance(node, Apply) or node.shape != ():

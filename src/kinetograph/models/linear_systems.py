@@ -16,6 +16,8 @@ from ..graph.node import Apply, Node, ancestors
 from ..graph.operations.shaping import stack
 from ..graph.rewriting.step_columns import NotAlike
 from .discovery import unknowns_above
+from .hierarchies import is_real
+from .intercept_law import InterceptLaw
 from .linear_nodes import MOST_STATES, System, is_noise
 from .linear_rows import LINEAR, NotLinearSeries, SeriesExpression
 from .normal_observations import NormalData, is_known, normal_data
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["linear_systems"]
 
 FEWEST_STEPS = 2
+MOST_INTERCEPTS = 4  # that are tried one after the other
+LONGEST_WITH_INTERCEPTS = 250  # longer series determine an intercept, whatever its process is
 MOST_DATA = 4  # for each step, where data are about some elements of a series
 
 
@@ -105,14 +109,14 @@ def _with_other_data(
     if not isinstance(node, Distribution) or not is_known(node.target):
         return None
     for f in node.arguments.values():
-        while isinstance(f, Apply):
+        while isinstance(f, (Apply, Variable)):
             if len(f.shape) == 1 and f.shape[0] > FEWEST_STEPS:
                 numbers = _numbers_above(f, groups, f.shape[0])
                 vector = _of_other_data(model, f, numbers, vectors)
                 if vector is not None:
                     return vector
             above = [p for p in f.parents if p.shape == f.shape and unknowns_above([p])]
-            if len(above) != 1 or not f.operation.elementwise:
+            if len(above) != 1 or isinstance(f, Variable) or not f.operation.elementwise:
                 break
             (f,) = above
     return None
@@ -122,25 +126,51 @@ def _of_other_data(
     model: "Model", f: Node, numbers: set[Variable], vectors: Collection[Variable]
 ) -> GaussianVector | None:
     """The system of a series."""
-    vector, firsts = None, frozenset[Variable]()
-    while True:
-        system = System(f.shape[0], numbers, firsts=firsts)
-        try:
-            of_f = system.observed(f)
-            system.finish()
-        except (NotLinearSeries, NotAlike):
-            return vector
-        noises, states = tuple(system.noises), len(system.states)
-        few = 0 < states <= MOST_WRITTEN and len(noises) <= MOST_WRITTEN
-        if not few or _is_single(system, vectors) or not system.depends_at_once(of_f):
-            return vector
-        if not system.constants_are_known() or not system.noise_unknowns <= {
-            *model.density.unknowns
-        }:
-            return vector
-        vector = _vector(system, of_f, f)
-        if firsts or not (firsts := system.worthwhile_firsts()):
-            return vector
+    intercepts: tuple[Variable, ...] = ()
+    system = System(f.shape[0], numbers)
+    vector = _few_noises(model, f, system, vectors)
+    if vector is None and not _is_single(system, vectors):
+        return None
+    if firsts := system.worthwhile_firsts():
+        extended = System(f.shape[0], numbers, firsts=firsts)
+        if (other := _few_noises(model, f, extended, vectors)) is not None:
+            vector = other
+        else:
+            firsts = frozenset()
+    for unknown in _possible_intercepts(f, system):
+        extended = System(f.shape[0], numbers, firsts=firsts, intercepts=(*intercepts, unknown))
+        if (other := _few_noises(model, f, extended, vectors)) is not None:
+            vector, intercepts = other, (*intercepts, unknown)
+    return vector
+
+
+def _possible_intercepts(f: Node, system: System) -> Sequence[Variable]:
+    """The normal numbers above a series that are not noises or first values."""
+    taken = system.noise_unknowns.union(*system.possible_firsts)
+    others = [u for u in unknowns_above([f]) if u not in taken and u.shape == ()]
+    normal = [u for u in others if is_real(u) and _family(u) == "normal"]
+    fit = system.steps <= LONGEST_WITH_INTERCEPTS and len(normal) <= MOST_INTERCEPTS
+    return normal if fit else ()
+
+
+def _family(unknown: Variable) -> str:
+    return "" if unknown.distribution is None else unknown.distribution.family.key
+
+
+def _few_noises(
+    model: "Model", f: Node, system: System, vectors: Collection[Variable]
+) -> GaussianVector | None:
+    """The vector of a system whose matrices are written out."""
+    try:
+        of_f = system.observed(f)
+        system.finish()
+    except (NotLinearSeries, NotAlike):
+        return None
+    few = 0 < len(system.states) <= MOST_WRITTEN and 0 < len(system.noises) <= MOST_WRITTEN
+    if not few or _is_single(system, vectors) or not system.depends_at_once(of_f):
+        return None
+    is_known = system.noise_unknowns <= {*model.density.unknowns}
+    return _vector(system, of_f, f) if is_known and system.constants_are_known() else None
 
 
 def _with_firsts(
@@ -217,13 +247,13 @@ def _system(
 def _vector(
     system: System, of_f: SeriesExpression, f: Node, data: NormalData | None = None
 ) -> GaussianVector:
-    parameters, noises = tuple(system.constants), tuple(system.noises)
+    parameters, noises = tuple(system.constants), system.all_noises
 
-    def law(_: tuple[int, ...], *values: Any) -> SystemLaw:
+    def law(_: tuple[int, ...], *values: Any) -> SystemLaw | InterceptLaw:
         return system.law(of_f, dict(zip(parameters, values, strict=True)))
 
     return GaussianVector(
-        noises[0].unknowns[0],
+        max(noises, key=lambda noise: noise.size).unknowns[0],
         False,
         parameters,
         law,

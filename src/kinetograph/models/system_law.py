@@ -83,7 +83,11 @@ class SystemLaw(NamedTuple):
         """The unknowns of u, with the logarithm of the Jacobian."""
         if self.has_many_states:
             return SystemArrays(self).spread(u, h, r)
-        root, gain, shift = self._posterior(h, r)
+        return self.moved(u, self.posterior(h, r)[0])
+
+    def moved(self, u: Any, gains: Any) -> tuple[Any, Any]:
+        """The unknowns of u and the logarithm of the Jacobian, from R, K and Q^-1 q."""
+        root, gain, shift = gains
 
         def step(x: Vector, row: Any) -> tuple[Vector, Any]:
             u, root, gain, shift, states = row
@@ -102,7 +106,11 @@ class SystemLaw(NamedTuple):
         """u of the unknowns."""
         if self.has_many_states:
             return SystemArrays(self).gathered(unknowns, h, r)
-        root, gain, shift = self._posterior(h, r)
+        return self.moved_back(unknowns, self.posterior(h, r)[0])
+
+    def moved_back(self, unknowns: Any, gains: Any) -> Any:
+        """u of the unknowns, from R, K and Q^-1 q."""
+        root, gain, shift = gains
         x, z = self.path(unknowns)
         return jnp.stack(
             matrix_vector(
@@ -152,8 +160,8 @@ class SystemLaw(NamedTuple):
 
         return self._scan(step, self.start, (list(unknowns), self.unknowns, self.states))
 
-    def _posterior(self, h: Any, r: Any) -> tuple[Any, Any, Any]:
-        """R, K and Q^-1 q of each step; R R' = Q."""
+    def posterior(self, h: Any, r: Any) -> tuple[Any, Any]:
+        """R, K and Q^-1 q of each step, and A and a before the first one; R R' = Q."""
         count = len(self.start)
         none = [0.0] * count
 
@@ -186,12 +194,17 @@ class SystemLaw(NamedTuple):
             return (precision, slope), (root, gain, shift)
 
         rows = (self.states, self.observed, h, r)
-        return self._scan(step, ([none] * count, none), rows, reverse=True)
+        information, gains = self._loop(step, ([none] * count, none), rows, reverse=True)
+        return gains, information
 
-    def _scan(
+    def _scan(self, step: Callable[..., Any], start: Any, rows: Any) -> Any:
+        """The outputs of a loop over the steps."""
+        return self._loop(step, start, rows)[1]
+
+    def _loop(
         self, step: Callable[..., Any], start: Any, rows: Any, *, reverse: bool = False
     ) -> Any:
-        """The outputs of a loop over the steps."""
+        """The last carried values and the outputs of a loop over the steps."""
         leaves, tree = jax.tree.flatten(rows)
         moving = [jnp.ndim(leaf) > 0 for leaf in leaves]
         dtype = jnp.result_type(*leaves)
@@ -205,7 +218,7 @@ class SystemLaw(NamedTuple):
         inputs = [leaf for m, leaf in zip(moving, leaves, strict=True) if m]
         # XLA compiles a derivative with many kept values for long.
         trip = jax.checkpoint(trip, prevent_cse=False)
-        return lax.scan(trip, first, inputs, self.steps, reverse=reverse)[1]
+        return lax.scan(trip, first, inputs, self.steps, reverse=reverse)
 
 
 def _array(dtype: Any) -> Callable[[Any], Any]:

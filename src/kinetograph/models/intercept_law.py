@@ -7,7 +7,7 @@ information of all data about it, A and a:
 
     z_0 | data ~ normal(Q^-1 q, Q^-1),   Q = 1 + k A k,   q = k (a - A d)
 
-Given m, the unknowns of the steps are those of a system with other constants.
+Given m, the unknowns of the steps belong to a system with other constants.
 """
 
 from collections.abc import Sequence
@@ -68,7 +68,7 @@ class InterceptLaw(NamedTuple):
         return self._given(self._values(unknowns)).value(unknowns[self.leading :])
 
     def written(self, f: Any, unknowns: Any) -> Any:
-        """The unknowns for which f has the given values, with the same numbers."""
+        """The unknowns of f, with the same intercepts."""
         values = self._values(unknowns)
         return self._with_numbers(values, self._given(values).written(f, unknowns[self.leading :]))
 

@@ -33,7 +33,7 @@ __all__ = ["linear_systems"]
 
 FEWEST_STEPS = 2
 MOST_INTERCEPTS = 4  # that are tried one after the other
-LONGEST_WITH_INTERCEPTS = 250  # longer series determine an intercept, whatever its process is
+LONGEST_WITH_INTERCEPTS = 250  # longer series determine an intercept by themselves
 MOST_DATA = 4  # for each step, where data are about some elements of a series
 
 
@@ -145,7 +145,7 @@ def _of_other_data(
 
 
 def _possible_intercepts(f: Node, system: System) -> Sequence[Variable]:
-    """The normal numbers above a series that are not noises or first values."""
+    """Normal numbers above a series that may be intercepts."""
     taken = system.noise_unknowns.union(*system.possible_firsts)
     others = [u for u in unknowns_above([f]) if u not in taken and u.shape == ()]
     normal = [u for u in others if is_real(u) and _family(u) == "normal"]

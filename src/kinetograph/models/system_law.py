@@ -86,7 +86,10 @@ class SystemLaw(NamedTuple):
         return self.moved(u, self.posterior(h, r)[0])
 
     def moved(self, u: Any, gains: Any) -> tuple[Any, Any]:
-        """The unknowns of u and the logarithm of the Jacobian, from R, K and Q^-1 q."""
+        """The unknowns of u and the logarithm of the Jacobian.
+
+        `gains` are R, K and Q^-1 q.
+        """
         root, gain, shift = gains
 
         def step(x: Vector, row: Any) -> tuple[Vector, Any]:
@@ -109,7 +112,7 @@ class SystemLaw(NamedTuple):
         return self.moved_back(unknowns, self.posterior(h, r)[0])
 
     def moved_back(self, unknowns: Any, gains: Any) -> Any:
-        """u of the unknowns, from R, K and Q^-1 q."""
+        """u of the unknowns, with the gains R, K and Q^-1 q."""
         root, gain, shift = gains
         x, z = self.path(unknowns)
         return jnp.stack(
@@ -161,7 +164,10 @@ class SystemLaw(NamedTuple):
         return self._scan(step, self.start, (list(unknowns), self.unknowns, self.states))
 
     def posterior(self, h: Any, r: Any) -> tuple[Any, Any]:
-        """R, K and Q^-1 q of each step, and A and a before the first one; R R' = Q."""
+        """R, K and Q^-1 q of each step, where R R' = Q.
+
+        The second result is A and a before the first step.
+        """
         count = len(self.start)
         none = [0.0] * count
 
@@ -204,7 +210,7 @@ class SystemLaw(NamedTuple):
     def _loop(
         self, step: Callable[..., Any], start: Any, rows: Any, *, reverse: bool = False
     ) -> Any:
-        """The last carried values and the outputs of a loop over the steps."""
+        """The last carried values and the outputs of a loop."""
         leaves, tree = jax.tree.flatten(rows)
         moving = [jnp.ndim(leaf) > 0 for leaf in leaves]
         dtype = jnp.result_type(*leaves)

@@ -164,7 +164,7 @@ class SystemLaw(NamedTuple):
         return self._scan(step, self.start, (list(unknowns), self.unknowns, self.states))
 
     def posterior(self, h: Any, r: Any) -> tuple[Any, Any]:
-        """R, K and Q^-1 q of each step, where R R' = Q.
+        """R, K and Q^-1 q of each step; R R' is Q.
 
         The second result is A and a before the first step.
         """

@@ -704,7 +704,6 @@ def test_scans_that_are_not_rewritten(step):
         lambda scan, rho, z: kg.concatenate([z[:1], scan(z[0], (z * z)[1:])]),
         lambda scan, rho, z: kg.concatenate([z[:1], scan(z[0], kg.cumsum(z)[1:])]),
         lambda scan, rho, z: scan(0.0, kg.concatenate([z[:1] * z[1:2], z[1:]])),
-        lambda scan, rho, z: scan(rho, kg.concatenate([(z[0] / rho)[None], z[1:]])),  # not after 0
     ],
 )
 def test_joined_recurrences_that_are_not_rewritten(write):

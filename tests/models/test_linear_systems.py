@@ -335,6 +335,16 @@ def scan_after_a_stationary_value():
     return s1, error
 
 
+def scan_of_a_scaled_first_noise():
+    """The first step is an element that is divided by an unknown."""
+    s1, _, error = unknown_scales()
+    rho, z = kg.uniform(0.1, 0.9, name="rho"), kg.normal(0, 1, shape=STEPS, name="z1")
+    steps = kg.concatenate([(z[0] / rho)[None], z[1:]])
+    _, x = kg.scan(lambda x, e: (rho * x + s1 * e,) * 2, rho, steps)
+    kg.observe(Y, kg.normal(x, error))
+    return s1, error
+
+
 def late_autoregressions():
     """The third differences of a series, and a second one; known first values."""
     s1, s2, error = unknown_scales()
@@ -670,6 +680,7 @@ OF_ONE_NOISE = {
         walk_around_an_unknown,
         autoregression_of_an_unknown_mean,
         scan_after_a_stationary_value,
+        scan_of_a_scaled_first_noise,
     ],
     "z2": [
         twice,
@@ -787,6 +798,7 @@ OF_OTHER_DATA += [
     walk_around_an_unknown,
     autoregression_of_an_unknown_mean,
     scan_after_a_stationary_value,
+    scan_of_a_scaled_first_noise,
 ]
 
 

@@ -53,6 +53,14 @@ def test_they_have_no_effects(terms):
     np.testing.assert_allclose(*means, rtol=1e-12)
 
 
+@pytest.mark.parametrize("terms", ["g", "C(g, contr.sum)", "g * x", "(g | dose)"])
+def test_there_are_no_warnings_of_pandas(terms):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = kg.formula(f"y ~ {terms}", DATA)
+        model.parameter("mu", DATA.iloc[[5, 0, 1]])
+
+
 def test_intervals_without_rows():
     model = kg.formula(f"y ~ {CUT}", DATA)
     columns = kg.calculate(X=model["X"])["X"]

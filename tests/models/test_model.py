@@ -181,6 +181,22 @@ def test_one_name_in_a_loop_has_a_way_out():
         kg.model(sum=kg.stack(z).sum())
 
 
+def test_codes_of_two_columns_of_one_group_have_a_way_out():
+    """The second codes are made by `encode` of the first groups."""
+
+    def build(second):
+        home = kg.groups(["x", "y", "z"], "team")
+        away = second(home)
+        skill = kg.normal(0, 1, dims=home.dim, name="skill")
+        kg.observe([1, 2, 0], kg.poisson(kg.exp(skill[home.codes] - skill[away])))
+        return skill
+
+    away = ["y", "z", "x"]
+    with pytest.raises(kg.ModelError, match=r"write first\.encode\(values\)"):
+        kg.model(lambda: build(lambda _: kg.groups(away, "team").codes))
+    assert kg.model(lambda: build(lambda home: home.encode(away))).free_size == 3
+
+
 def test_model_without_targets_takes_the_unknowns_in_scope():
     a = kg.normal(0, 1)
     b = kg.gamma(1, 1)

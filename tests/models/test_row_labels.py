@@ -227,6 +227,16 @@ def test_vectors_and_tables_of_another_order_are_warned_of(build):
     assert len(warned) == 1
 
 
+def test_columns_of_polars_of_another_order_are_warned_of():
+    polars = pytest.importorskip("polars")
+    table = polars.DataFrame({name: WIDE[name].to_numpy() for name in CAB})
+    with pytest.warns(kg.KinetographWarning, match="same labels in another order: "):
+        kg.model(lambda: product(table))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.model(lambda: product(table[list("abc")]))
+
+
 @pytest.mark.parametrize(
     "build",
     [

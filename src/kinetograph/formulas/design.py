@@ -233,6 +233,8 @@ class Design:
             # The row of a number that is not finite is named where the columns are checked.
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("error", DataMismatchWarning)
+                # Levels without rows are left out of the design, and kept by the column.
+                warnings.filterwarnings("ignore", "Constructing a Categorical")
                 ones = frame.assign(**dict.fromkeys(self._calls, 1.0))
                 return encode(ones, context=self._scope, na_action="ignore")
         except (FormulaicError, DataMismatchWarning, IndexError, TypeError, ValueError) as error:

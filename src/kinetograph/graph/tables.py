@@ -69,8 +69,12 @@ def row_index(value: Any) -> Any:
 
 
 def column_index(value: Any) -> Any:
-    """The index of the columns of a pandas object, else None."""
+    """Columns of a frame as an index of pandas, else None."""
     columns = getattr(value, "columns", None)
+    if type(value).__module__.partition(".")[0] == "polars" and columns:
+        import pandas as pd  # not before a table has labels: the import takes long
+
+        return pd.Index(columns)
     return columns if columns is not None and is_index(columns) else None
 
 

@@ -11,7 +11,7 @@ from ..graph.array import Array
 from ..graph.errors import ModelError
 from ..graph.frame_variables import local_variables
 from ..graph.messages import site_text
-from ..graph.node import Apply, Node
+from ..graph.node import Apply, Data, Node
 from ..graph.source import user_frame
 from .contained_names import contained_names
 
@@ -150,6 +150,13 @@ def _place_of(node: Node, variables: Mapping[Node, str]) -> str:
 def _another(name: str, pair: tuple[Node, Node], variables: Mapping[Node, str]) -> str:
     """Advice on two arrays of one name."""
     first, second = pair
+    group = name.removesuffix("_codes")
+    if all(isinstance(node, Data) and group in node.coords and group != name for node in pair):
+        return (
+            f"both are codes of kg.groups(..., {group!r}): for the same groups, such as the teams "
+            "at home and away, write first.encode(values) for the codes of the second column, "
+            "where `first` are the groups of the first; give other groups another name"
+        )
     in_variables = first in variables and second in variables
     if first.site and first.site == second.site and not in_variables:
         return (

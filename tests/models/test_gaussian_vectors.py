@@ -492,9 +492,9 @@ def test_evidence_has_the_slope_of_the_likelihood(build):
         if build is walks:
             mu, level, season, table = x[3:6], x[6:11], x[11:16], x[16:].reshape(3, 5)
             both = level + season
-            f = np.concatenate([both, season, (mu[:, None] + table).ravel()])
+            f = np.concatenate([(mu[:, None] + table).ravel(), both, both])
             of_both = np.arange(5) - np.exp(both)
-            slope = [of_both, of_both, (1 - np.exp(mu[:, None] + table)).ravel()]
+            slope = [(1 - np.exp(mu[:, None] + table)).ravel(), of_both, of_both]
             np.testing.assert_allclose(rows[0], f, rtol=1e-12)
             np.testing.assert_allclose(rows[1], np.concatenate(slope), rtol=1e-8, atol=1e-8)
         if build is process:

@@ -848,6 +848,20 @@ def test_coordinates_for_data_of_another_kind(build, monkeypatch):
     np.testing.assert_allclose(of_f[seen], precision * (data - f)[seen], rtol=1e-7, atol=1e-9)
 
 
+def test_normal_data_of_a_series_give_its_law():
+    """An intercept would need an estimate of what the data say exactly."""
+
+    def build():
+        mu, rho = kg.normal(0, 1, name="mu"), kg.uniform(0, 1, name="rho")
+        scale, error = kg.half_normal(1, name="scale"), kg.half_normal(1, name="error")
+        kg.observe(Y, kg.normal(mu + kg.ar(rho, scale, STEPS, name="x"), error))
+        return mu, rho, scale, error
+
+    (vector,) = Centring(kg.model(build)).vectors.values()
+    assert vector.data is not None
+    assert vector.system == ()
+
+
 def test_intercepts_of_long_series_and_of_many_numbers_are_left_out():
     """They have coordinates of their own."""
 

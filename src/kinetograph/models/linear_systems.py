@@ -71,7 +71,7 @@ def linear_systems(
                 yield vector
                 break
     for term in terms:
-        series = _with_other_data(model, term, groups, vectors)
+        series = _with_other_data(model, term, groups, vectors, terms)
         if series is not None and assigned.isdisjoint(series.unknowns):
             assigned.update(series.unknowns)
             yield series
@@ -102,7 +102,11 @@ def _series_of_numbers(model: "Model", group: set[Variable]) -> GaussianVector |
 
 
 def _with_other_data(
-    model: "Model", term: "Term", groups: Sequence[set[Variable]], vectors: Collection[Variable]
+    model: "Model",
+    term: "Term",
+    groups: Sequence[set[Variable]],
+    vectors: Collection[Variable],
+    terms: "Sequence[Term]",
 ) -> GaussianVector | None:
     """The system in a parameter of data that are not normal."""
     node = term.node
@@ -112,7 +116,7 @@ def _with_other_data(
         while isinstance(f, (Apply, Variable)):
             if len(f.shape) == 1 and f.shape[0] > FEWEST_STEPS:
                 numbers = _numbers_above(f, groups, f.shape[0])
-                vector = _of_other_data(model, f, numbers, vectors)
+                vector = _of_other_data(model, f, numbers, vectors, terms)
                 if vector is not None:
                     return vector
             above = [p for p in f.parents if p.shape == f.shape and unknowns_above([p])]
@@ -123,14 +127,20 @@ def _with_other_data(
 
 
 def _of_other_data(
-    model: "Model", f: Node, numbers: set[Variable], vectors: Collection[Variable]
+    model: "Model",
+    f: Node,
+    numbers: set[Variable],
+    vectors: Collection[Variable],
+    terms: "Sequence[Term]",
 ) -> GaussianVector | None:
     """The system of a series."""
     intercepts: tuple[Variable, ...] = ()
     system = System(f.shape[0], numbers)
     vector = _few_noises(model, f, system, vectors)
-    if vector is None and not _is_single(system, vectors):
-        return None
+    if vector is None:
+        unknowns = system.noise_unknowns
+        if not _is_single(system, vectors) or normal_data(f, unknowns, terms) is not None:
+            return None
     if firsts := system.worthwhile_firsts():
         extended = System(f.shape[0], numbers, firsts=firsts)
         if (other := _few_noises(model, f, extended, vectors)) is not None:

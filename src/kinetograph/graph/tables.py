@@ -1,6 +1,6 @@
 """Labels and names of values from pandas, polars and xarray.
 
-The objects are recognised by their attributes, so that none of these libraries is imported.
+The objects are recognised by their attributes, so that no library is imported to recognise them.
 """
 
 from typing import Any, NamedTuple

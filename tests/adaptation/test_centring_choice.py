@@ -134,7 +134,7 @@ def choice(*curves, c=None, parts=None, count=400.0, spread=0.0):
     places = np.argmin(np.abs(GRID[:, None] - np.asarray(chosen)), 0)
     expected = np.nan_to_num(np.array(curves)[np.arange(len(curves)), places], nan=np.inf)
     np.testing.assert_allclose(least, expected, atol=1e-12)
-    return np.asarray(chosen).tolist(), float(gain)
+    return np.asarray(chosen).tolist(), float(np.sum(gain))
 
 
 FLAT = [0.0, -0.1, -0.18, -0.25, -0.28, -0.26, -0.21]
@@ -160,6 +160,19 @@ def test_forms_change_if_all_elements_together_gain_enough(count, changes):
     assert c.tolist() == [[0.7 if changes else 0.0] * count]
     assert changed.all() == changes
     assert after.changed == (FIRST if changes else 0)
+
+
+def test_forms_of_tails_change_one_by_one():
+    """They ask for a gain of 0.03 each, whatever the forms of hierarchies gain."""
+    curves = [FLAT, RISING[::-1], np.multiply(FLAT, 0.08), np.multiply(FLAT, 0.2)]
+    window = jax.tree.map(lambda x: np.asarray(x)[None], moments(*curves))
+    state = CentringChoice(window, jax.tree.map(np.zeros_like, window), np.zeros(1, np.int32))
+    parts = [slice(0, 1), slice(1, 3), slice(3, 4)]
+    with np.errstate(all="ignore"):
+        after, c, _, changed, _ = state.judged(np.zeros((1, 4)), parts, np.array([FIRST]), tails=2)
+    assert changed.tolist() == [[False, True, False, True]]
+    assert c.tolist() == [[0.0, 1.0, 0.0, 0.7]]
+    assert after.changed == FIRST
 
 
 def test_forms_near_the_centred_one_are_avoided_where_the_posterior_has_a_neck():

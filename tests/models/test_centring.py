@@ -142,6 +142,7 @@ def test_a_common_scale_is_that_of_each_element():
 def test_the_density_of_the_coordinates_is_that_of_the_formula():
     """y has the prior location c mu and the scale tau^c."""
     _, centring, density, moved, c, x = both(centred)
+    c[1] = 1.0  # tau is moved by its logarithm
     mu, tau = x[0], np.exp(x[1])
     with x64():
         y = np.asarray(centring.inverse(x, moved.forms, density.data))
@@ -159,13 +160,16 @@ def test_the_forms_of_a_grid():
     grid = np.array([0.0, 0.4, 1.0])
     with x64():
         value, gradient, _ = density.value_and_gradient(x)
-        rows = np.asarray(centring.forms(x, gradient, density.data, grid))
+        rows = np.asarray(
+            centring.forms(x, gradient, gradient, centring.written, density.data, grid)
+        )
         assert rows.shape == (2 * 3 + 1, len(centring.places))
         forms = rows[:-1].reshape(2, 3, -1)
         values = {name: np.asarray(value) for name, value in model.transform(x).items()}
         spread, sds = values["spread"], values["sds"][:, None]
         scales = {"groups": spread, "effects": sds, "rates": spread, "z": np.exp(values["top"])}
-        for unknown, part in zip(centring.shifts, centring.parts, strict=True):
+        parts = centring.parts[: len(centring.shifts)]
+        for unknown, part in zip(centring.shifts, parts, strict=True):
             expected = np.broadcast_to(scales[model.name(unknown)], unknown.shape)
             np.testing.assert_allclose(np.exp(rows[-1, part]), expected.ravel(), rtol=1e-12)
         for i, c in enumerate(grid):
@@ -174,9 +178,9 @@ def test_the_forms_of_a_grid():
             places = centring.places
             np.testing.assert_allclose(forms[0, i], np.asarray(there.q)[places], rtol=1e-12)
         # The slope of an element on which no other location or scale depends.
-        last = centring.places[centring.parts[-1]]
+        last = centring.places[parts[-1]]
         np.testing.assert_allclose(
-            forms[1, i, centring.parts[-1]], np.asarray(there.gradient)[last], rtol=1e-9
+            forms[1, i, parts[-1]], np.asarray(there.gradient)[last], rtol=1e-9
         )
 
 
@@ -237,7 +241,9 @@ def test_locations_and_scales_without_a_usable_value(build, names):
         value, gradient, _ = density.value_and_gradient(x)
         here, form = Position(x, value, gradient), moved._replace(forms=forms)
         there = form.into(here)
-        forms = centring.forms(x, gradient, density.data, np.array([0.0, 0.5, 1.0]))
+        forms = centring.forms(
+            x, gradient, there.gradient, forms, density.data, np.array([0.0, 0.5, 1.0])
+        )
         return here, there, form.value_and_gradient(there.q)[:2], form.out_of(there), forms
 
     with x64():

@@ -8,7 +8,8 @@ product 1 is normal; the more curved the posterior is, the larger is the product
 (the Fisher divergence between the posterior and the best normal distribution, if cov(y, g) = -1,
 which holds for every density). Draws, locations and scales give y and g for all values c of a grid
 in closed form. The running moments of each element are kept, and at some transitions each element
-takes the c with the least D, if all elements together gain enough by it.
+takes the c with the least D, if all elements together gain enough by it. The forms of tails
+(`models.prior_tails`) are judged in the same way, one by one.
 
 Small scales are rare, and few draws of a warm-up are there, so D understates how slowly a sampler
 moves there. With the information h of the data about x, the width of y_c is
@@ -40,6 +41,7 @@ REACH = 4.5  # standard deviations of log s from the mean to small scales
 NARROWER, SLIGHTLY = 2.0, 0.3  # D is raised by NARROWER for each unit of log width above SLIGHTLY
 MOST_INFORMED = 0.97  # the largest c*
 GAIN = (0.3, 0.02)  # of the sum of D: at least this, and this for each element
+TAIL_GAIN = 0.03  # of D of an element whose form is that of its tails
 
 
 class CentringChoice(NamedTuple):
@@ -63,20 +65,23 @@ class CentringChoice(NamedTuple):
         return self._replace(window=added(self.window, done, forms))
 
     def judged(
-        self, c: Any, parts: Sequence[slice], transition: Any, alone: Any = True
+        self, c: Any, parts: Sequence[slice], transition: Any, alone: Any = True, tails: int = 0
     ) -> "tuple[CentringChoice, Any, Any, Any, Any]":
         """The choice of stacked chains, on the host.
 
-        `parts` are the elements of each unknown, and `alone` tells whether an element has a form of
-        its own. Returns the new state, the c of each element, its scale, whether it may have
+        `parts` are the elements of each unknown; the last `tails` unknowns have forms of tails.
+        `alone` tells whether an element has a form of its own.
+        Returns the new state, the c of each element, its scale, whether it may have
         changed, and the least D of each element.
         """
-        chosen, scale, gain, least = best(joined(self.before, self.window), c, parts, alone)
-        enough = gain > GAIN[0] + GAIN[1] * sum(p.stop - p.start for p in parts)
-        changed = np.where(enough, transition, self.changed).astype(np.int32)
+        chosen, scale, gains, least = best(joined(self.before, self.window), c, parts, alone)
+        together = sum(part.stop - part.start for part in parts[: len(parts) - tails])
+        gain = np.sum(gains[..., :together], -1, keepdims=True)
+        enough = np.broadcast_to(gain > GAIN[0] + GAIN[1] * together, gains.shape).copy()
+        enough[..., together:] = gains[..., together:] > TAIL_GAIN
+        changed = np.where(np.any(enough, -1), transition, self.changed).astype(np.int32)
         state = CentringChoice(blank(self.window), self.window, changed)
-        changes = enough[..., None]
-        return state, np.where(changes, chosen, c), scale, changes & alone, least
+        return state, np.where(enough, chosen, c), scale, enough & alone, least
 
 
 def best(
@@ -84,8 +89,7 @@ def best(
 ) -> tuple[Any, Any, Any, Any]:
     """The c of each element with the least D.
 
-    Chains may be stacked. Also returns the scale of each element there, the gain of all elements
-    together, and D there.
+    Chains may be stacked. Also returns the scale, the gain and D of each element there.
     """
     count = np.asarray(moments.count)[..., None, None]
     variance = moments.squares / np.maximum(count - 1, 1)
@@ -106,7 +110,7 @@ def best(
     has_moved = np.isfinite(gains) & alone  # not for an element that has not moved
     chosen = np.where(has_moved, GRID[place], c).astype(c.dtype)
     scale = np.exp(0.25 * _row(spread[..., 0, :, :] - spread[..., 1, :, :], place)).astype(c.dtype)
-    return chosen, scale, np.sum(np.where(has_moved, gains, 0.0), -1), least
+    return chosen, scale, np.where(has_moved, gains, 0.0), least
 
 
 def _row(values: np.ndarray, place: np.ndarray) -> np.ndarray:

@@ -30,7 +30,7 @@ def choose_forms(
             places, alone = warmup.places, _alone(warmup, warmup.places, hyper)
             c = hyper["centring"][..., places]
             centring, chosen, scale, changes, least = centring.judged(
-                c, warmup.parts, transition, alone
+                c, warmup.parts, transition, alone, warmup.tails
             )
             hyper["centring"] = _placed(chosen, places, hyper["centring"])
             metric, hyper = restarted(metric, hyper, changes, scale, places)

@@ -99,6 +99,7 @@ class Warmup:
     vector_places: Any = None
     joint_places: Any = None  # the elements of the joint block in the free state
     joint_forms: Any = None  # and in `places`; -1 for elements without forms
+    tails: int = 0  # the number of unknowns with tails, the last ones of `parts`
 
     @property
     def scales(self) -> tuple[str, ...]:

@@ -74,7 +74,7 @@ class BoundDensity(NamedTuple):
         (of_jacobian,) = pull((jnp.zeros_like(x), jnp.ones_like(log_jacobian)))
         forms = self.forms
         assert forms is not None
-        _, back = jax.vjp(lambda x: centring.inverse(x, forms, self.data), x)
+        _, back = jax.vjp(lambda x: centring.inverse(x, forms, self.data, near=y), x)
         (gradient,) = back(slope - of_jacobian)
         return Position(x, log_density - log_jacobian, gradient)
 

@@ -2,7 +2,8 @@
 
 An unknown has a map from its coordinates y to its free numbers x, given other unknowns. The map of
 `shifts` is between the centred and the non-centred form; the map of `gaussian_vectors` is that of a
-normal vector given data. A level has the unknowns whose maps depend on earlier levels only.
+normal vector given data. A level has the unknowns whose maps depend on earlier levels only. The map
+of `prior_tails`, of unknowns with bounds, depends on no other unknown.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,6 +26,7 @@ from .joint_members import joint_normal
 from .joint_normal import JointNormal
 from .levels import Level, joined_runs, parts_of, placed, places_of, replaced
 from .normal_vector import GaussianVector
+from .prior_tails import prior_tails
 from .shifts import (
     Shift,
     centred,
@@ -102,6 +104,9 @@ class Centring:
         }
         if self.joint is not None and not self._is_free(self.joint):
             self.joint = None
+        others = {*self._maps(), *(() if self.joint is None else self.joint.unknowns)}
+        free = [unknown for unknown in self.density.unknowns if unknown not in others]
+        self.tails = prior_tails(free, self.density.slices)
 
     def _is_free(self, joint: JointNormal) -> bool:
         """Whether the maps of other unknowns are known before a joint block."""
@@ -188,10 +193,16 @@ class Centring:
         return np.result_type(*(unknown.dtype for unknown in self.density.unknowns))
 
     @property
+    def has_hierarchies(self) -> bool:
+        """Whether the map of any unknown depends on other unknowns."""
+        return bool(self.shifts or self.vectors or self.joint is not None)
+
+    @property
     def size(self) -> int:
         """The number of elements whose form may be chosen."""
         joint = 0 if self.joint is None else self.joint.size
-        return joint + sum(self._all.sizes) + sum(v.size for v in self.vectors.values())
+        tails = 0 if self.tails is None else sum(self.tails.level.sizes)
+        return joint + tails + sum(self._all.sizes) + sum(v.size for v in self.vectors.values())
 
     @cached_property
     def _all(self) -> Level:
@@ -199,13 +210,18 @@ class Centring:
 
     @cached_property
     def places(self) -> np.ndarray:
-        """The free numbers that have a c, by their places."""
-        return places_of(self._all.runs)
+        """The free numbers that have a c, by their places.
+
+        Unknowns with shifts come first, and then unknowns with tails.
+        """
+        tails = [] if self.tails is None else self.tails.level.runs
+        return places_of([*self._all.runs, *tails])
 
     @cached_property
     def parts(self) -> list[slice]:
         """The elements of each unknown among `places`."""
-        return parts_of(self._all.sizes)
+        tails = () if self.tails is None else self.tails.level.sizes
+        return parts_of([*self._all.sizes, *tails])
 
     @cached_property
     def vector_places(self) -> np.ndarray:
@@ -225,17 +241,29 @@ class Centring:
         unknowns = [unknown for vector in self.vectors.values() for unknown in vector.unknowns]
         return dict(zip(unknowns, parts_of([u.size for u in unknowns]), strict=True))
 
-    def forms(self, x: Any, gradient: Any, data: Environment, grid: np.ndarray) -> Any:
+    def forms(
+        self, x: Any, gradient: Any, slope: Any, forms: ChosenForms, data: Environment, grid: Any
+    ) -> Any:
         """Coordinates and slopes for each c, and logarithms of scales.
 
-        The elements are those in `places`. The result has the shape (2 len(grid) + 1, elements).
+        `slope` is the gradient in the coordinates of `forms`. The elements are those in `places`.
+        The result has the shape (2 len(grid) + 1, elements).
         """
-        every = self._all
-        m, log_s = self._at(x, data, None)
+        every, rows = self._all, []
         c = jnp.asarray(grid, x.dtype)[:, None]
-        stretch = jnp.exp(power(c, log_s, every.centred))
-        y = unshifted(every.of(x), c, m, log_s, every.centred)
-        return jnp.concatenate([y, stretch * every.of(gradient), log_s[None]])
+        if every.unknowns:
+            m, log_s = self._at(x, data, None)
+            stretch = jnp.exp(power(c, log_s, every.centred))
+            y = unshifted(every.of(x), c, m, log_s, every.centred)
+            rows += [jnp.concatenate([y, stretch * every.of(gradient), log_s[None]])]
+        if self.tails is not None:
+            level, environment = self.tails.level, dict(data)
+            evaluate(self.tails.nodes, environment)
+            of_tails = self.tails.forms(
+                level.of(x), level.of(slope), level.of(forms.c), c[:, 0], environment
+            )
+            rows += [jnp.pad(of_tails, ((0, 1), (0, 0)))]
+        return jnp.concatenate(rows, 1)
 
     def evidence(self, x: Any, gradient: Any, y: Any, slope: Any, data: Environment) -> Any:
         """The evidence about the coordinates of vectors, (6, elements).
@@ -273,7 +301,7 @@ class Centring:
     def written(self) -> ChosenForms:
         """The forms of the model as written."""
         values = np.ones(self.density.free_size)
-        values[self.places] = self._all.centred
+        values[places_of(self._all.runs)] = self._all.centred
         information = None
         if self.vectors:
             blank = np.zeros(len(self.vector_places))
@@ -294,10 +322,10 @@ class Centring:
     ) -> Any:
         """The free state of coordinates y, and log |dx / dy|."""
         joint = self.joint if self.maps_jointly else None
-        pieces, x = self.density.pieces(y), y
         environment: Environment = dict(data)
+        x, log_jacobian = self._without_tails(y, forms.c, environment)
+        pieces = self.density.pieces(x)
         images = self.density.images(pieces, environment, scope)
-        log_jacobian: Any = jnp.zeros((), y.dtype)
         for level in self.levels if joint is None else self._outside:
             if level.unknowns:
                 m, log_s = self._parameters(level, environment, images, scope)
@@ -315,6 +343,15 @@ class Centring:
             new, added = joint.spread(y[joint.places], forms.joint, environment)
             x, log_jacobian = placed(new, joint.places, x), log_jacobian + added
         return x, log_jacobian
+
+    def _without_tails(self, y: Any, c: Any, environment: Environment) -> tuple[Any, Any]:
+        """y with the free numbers of tails, and the log Jacobian."""
+        if self.tails is None:
+            return y, jnp.zeros((), y.dtype)
+        evaluate(self.tails.nodes, environment)
+        level = self.tails.level
+        new, log_size = self.tails.spread(level.of(y), level.of(c), environment)
+        return level.placed(new, y), log_size
 
     @cached_property
     def _outside(self) -> list[Level]:
@@ -373,9 +410,17 @@ class Centring:
         return h, r - h * location
 
     def inverse(
-        self, x: Any, forms: ChosenForms, data: Environment, scope: Scope | None = None
+        self,
+        x: Any,
+        forms: ChosenForms,
+        data: Environment,
+        scope: Scope | None = None,
+        near: Any = None,
     ) -> Any:
-        """The coordinates y of a free state."""
+        """The coordinates y of a free state.
+
+        `near` is y up to rounding, if known.
+        """
         joint = self.joint if self.maps_jointly else None
         every, y = self._all, x
         environment: Environment = dict(data)
@@ -402,6 +447,12 @@ class Centring:
             evaluate(joint.nodes, environment, images, scope)
             new = joint.gathered(x[joint.places], forms.joint, environment)
             y = placed(new, joint.places, y)
+        if self.tails is not None:
+            level = self.tails.level
+            evaluate(self.tails.nodes, environment)
+            known = None if near is None else level.of(near)
+            z = self.tails.gathered(level.of(x), level.of(forms.c), environment, known)
+            y = level.placed(z, y)
         return y
 
     def joint_information(self, x: Any, density: Any) -> Any:

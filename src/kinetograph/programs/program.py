@@ -217,13 +217,14 @@ class Program:
         if centring is None or not self.chooses_form:
             return Warmup(tune, within)
         parts, vectors = centring.parts, tuple(centring.vector_parts.values())
+        tails = len(parts) - len(centring.shifts)
         places = centring.places, vectors, centring.vector_places
         if centring.joint is None:
-            return Warmup(tune, within, parts, *places)
+            return Warmup(tune, within, parts, *places, tails=tails)
         joint = centring.joint.places
         index = np.full(self.model.free_size, -1)
         index[centring.places] = np.arange(len(centring.places))
-        return Warmup(tune, within, parts, *places, joint, index[joint])
+        return Warmup(tune, within, parts, *places, joint, index[joint], tails)
 
     @property
     def chooses_form(self) -> bool:

@@ -3,7 +3,8 @@
 A form of a hierarchy is a number c for each element, in x = m + s^(1 - c) (y - c m): 1 is the
 centred form, and 0 is the non-centred form. A vector that is normal given other unknowns is sampled
 as written, or in coordinates given data of the precision h of each element. Coefficients and
-effects of a predictor are sampled in these forms, or together.
+effects of a predictor are sampled in these forms, or together. An unknown with bounds is sampled by
+its free numbers, or with normal tails.
 """
 
 import json
@@ -11,9 +12,17 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["FORMS", "INFORMATION", "JOINT", "chosen_forms", "chosen_precisions", "forms_text"]
+__all__ = [
+    "FORMS",
+    "INFORMATION",
+    "JOINT",
+    "chosen_forms",
+    "chosen_precisions",
+    "chosen_tails",
+    "forms_text",
+]
 
-# In the group sampler_state; the attribute `places` names the unknowns.
+# In the group sampler_state; the attributes `places` and `tails` name the unknowns.
 MOST_TEXTS = 10  # unknowns of a line
 FORMS, INFORMATION, JOINT = "hyper_centring", "hyper_information", "hyper_joint"
 
@@ -21,6 +30,14 @@ FORMS, INFORMATION, JOINT = "hyper_centring", "hyper_information", "hyper_joint"
 def chosen_forms(tree: Any) -> dict[str, np.ndarray]:
     """c of each chain and element, by unknown."""
     return _of_unknowns(tree, FORMS)
+
+
+def chosen_tails(tree: Any) -> dict[str, np.ndarray]:
+    """c of each chain and element of unknowns with bounds.
+
+    1 is the free number.
+    """
+    return _of_unknowns(tree, FORMS, "tails")
 
 
 def chosen_precisions(tree: Any) -> dict[str, np.ndarray]:
@@ -31,13 +48,13 @@ def chosen_precisions(tree: Any) -> dict[str, np.ndarray]:
     return {name: values[:, 0] for name, values in _of_unknowns(tree, INFORMATION).items()}
 
 
-def _of_unknowns(tree: Any, variable: str) -> dict[str, np.ndarray]:
+def _of_unknowns(tree: Any, variable: str, named: str = "places") -> dict[str, np.ndarray]:
     """The values of each unknown, along the last axis of a variable."""
     state = tree["sampler_state"].dataset if "sampler_state" in tree.children else {}
-    if variable not in state or "places" not in state[variable].attrs:
+    if variable not in state or named not in state[variable].attrs:
         return {}
     values = state[variable].values
-    places = json.loads(state[variable].attrs["places"])
+    places = json.loads(state[variable].attrs[named])
     return {name: values[..., start:stop] for name, (start, stop) in places.items()}
 
 
@@ -46,13 +63,14 @@ def forms_text(tree: Any) -> str:
     names, used = _together(tree)
     alone = set(names) if used.all() else set()  # their other forms are in use
     texts = [f"{n}: {_range(c)}" for n, c in chosen_forms(tree).items() if n not in alone]
+    tails = {n: (c < 1).reshape(len(c), -1).any(1) for n, c in chosen_tails(tree).items()}
+    texts += [f"{n}: normal tails{_of_chains(used)}" for n, used in tails.items() if used.any()]
     texts += [f"{n}: {_precision(h)}" for n, h in chosen_precisions(tree).items() if n not in alone]
     if len(texts) > MOST_TEXTS:
         texts = [*texts[:MOST_TEXTS], f"and {len(texts) - MOST_TEXTS} more"]
     if used.any():
-        chains = "" if used.all() else f" in {used.sum()} of {len(used)} chains"
         listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-        texts.append(f"{listed}: together{chains}")
+        texts.append(f"{listed}: together{_of_chains(used)}")
     return ", ".join(texts)
 
 
@@ -76,5 +94,9 @@ def _precision(h: np.ndarray) -> str:
     if not chains.any():
         return "as written"
     used = h[chains]
-    text = f"given data of precision {used.min():.2g} to {used.max():.2g}"
-    return text if chains.all() else f"{text} in {chains.sum()} of {len(h)} chains"
+    return f"given data of precision {used.min():.2g} to {used.max():.2g}{_of_chains(chains)}"
+
+
+def _of_chains(used: np.ndarray) -> str:
+    """A phrase for the chains, unless it is all of them."""
+    return "" if used.all() else f" in {used.sum()} of {len(used)} chains"

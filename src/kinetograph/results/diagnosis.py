@@ -10,7 +10,7 @@ import numpy as np
 
 from ..graph.public import public
 from .advice import Advice
-from .chosen_forms import chosen_forms, chosen_precisions, forms_text
+from .chosen_forms import chosen_forms, chosen_precisions, chosen_tails, forms_text
 from .convergence import convergence
 from .still_chains import still_chains
 from .transitions import depth_findings, divergence_finding, refusal_findings, transition_findings
@@ -57,6 +57,7 @@ def diagnose(tree: Any, *, forms: bool = False) -> list[Advice]:
 
     check_tree(tree, "diagnose")
     chosen = [*chosen_forms(tree).values(), *chosen_precisions(tree).values()] if forms else []
+    chosen += [c for c in chosen_tails(tree).values() if np.any(c < 1)] if forms else []
     text = f"warm-up chose these forms (c = 1: centred, 0: non-centred): {forms_text(tree)}"
     about_forms = [Advice("forms", sum(values.shape[1] for values in chosen), text)]
     return (about_forms if chosen else []) + findings(tree)

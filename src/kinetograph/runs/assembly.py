@@ -237,6 +237,10 @@ def _name_forms(program: Program, state: Any) -> None:
                 if place.stop > place.start
             }
             state[variable].attrs["places"] = json.dumps(named)
+    if centring.tails is not None and FORMS in state:
+        places = {u: slices[u] for u in centring.tails.level.unknowns}
+        named = {program.model.name(u): (place.start, place.stop) for u, place in places.items()}
+        state[FORMS].attrs["tails"] = json.dumps(named)
     if centring.joint is not None and JOINT in state:
         names = [program.model.name(unknown) for unknown in centring.joint.unknowns]
         state[JOINT].attrs["unknowns"] = json.dumps(names)

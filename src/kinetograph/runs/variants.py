@@ -162,7 +162,7 @@ def _earlier(program: Any, samplers: Sequence[Any], results: Any) -> tuple[list[
         tuned = tuned_values(program, samplers, results) if program.warmup.tune else nothing[1]
     except (KinetographError, TypeError, ValueError):
         return nothing
-    if any("centring" in values for values in tuned):
+    if program.centring is not None and program.centring.has_hierarchies:
         tuned = nothing[1]
     last = np.asarray(results["sampler_state"]["position_q"].values)
     usable = last.shape[1:] == program.space.shape and np.isfinite(last).all()

@@ -69,17 +69,18 @@ class NUTS(Sampler):
         must be the same from both of its ends; otherwise the trajectory ends. After six divergences
         in a row during warm-up, far from the posterior, steps are whole for 50 transitions.
     parametrisation
-        The form in which unknowns with an unknown location or scale are sampled. "auto": warm-up
-        chooses a form between the centred one, theta ~ normal(mu, tau), and the non-centred one,
-        mu + tau * z, for each element, by its draws and gradients; the posterior is the same. The
-        forms are `hyper_centring` in `sampler_state`, a number for each element of the free state:
-        1 is centred, 0 is non-centred. Vectors that are normal given other unknowns (random walks,
-        autoregressive processes, multivariate normals, products with a Cholesky factor) are
-        sampled in coordinates that are standard normal given other unknowns and normal data, whose
-        precisions and products of precision and value are `hyper_information`; below 0: as
-        written. Coefficients and effects of unknown scales in one predictor are sampled together,
-        with the information `hyper_joint`; below 0: by their own forms. "as written": the form that
-        the model has.
+        The coordinates in which unknowns are sampled. "auto": warm-up chooses them by draws and
+        gradients; the posterior is the same. Unknowns with an unknown location or scale have a form
+        between the centred one, theta ~ normal(mu, tau), and the non-centred one, mu + tau * z, for
+        each element. The forms are `hyper_centring` in `sampler_state`, a number for each element
+        of the free state: 1 is centred, 0 is non-centred. Unknowns with bounds and a known
+        prior have numbers, too: 1 is the free number, 0 is the coordinate in which the prior has
+        normal tails. Vectors that are normal given other unknowns (random walks, autoregressive
+        processes, multivariate normals, products with a Cholesky factor) are sampled in coordinates
+        that are standard normal given other unknowns and normal data, whose precisions and products
+        of precision and value are `hyper_information`; below 0: as written. Coefficients and
+        effects of unknown scales in one predictor are sampled together, with the information
+        `hyper_joint`; below 0: by their own forms. "as written": the form that the model has.
 
     Raises
     ------

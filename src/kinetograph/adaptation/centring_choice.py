@@ -37,7 +37,7 @@ GRID = np.array([0.0, 0.15, 0.3, 0.5, 0.7, 0.85, 1.0])
 POOLED = 50.0  # draws at which the D of an element counts as much as the mean of its unknown
 # If D of the centred form is much larger than the least one, the posterior has a neck.
 NECK, SLIGHT = 2.0, 0.1  # D is raised by NECK c for each unit above SLIGHT
-REACH = 4.5  # standard deviations of log s from the mean to small scales
+REACH = 6.0  # standard deviations of log s from the mean to small scales
 NARROWER, SLIGHTLY = 2.0, 0.3  # D is raised by NARROWER for each unit of log width above SLIGHTLY
 MOST_INFORMED = 0.97  # the largest c*
 GAIN = (0.3, 0.02)  # of the sum of D: at least this, and this for each element

@@ -162,17 +162,23 @@ def test_forms_change_if_all_elements_together_gain_enough(count, changes):
     assert after.changed == (FIRST if changes else 0)
 
 
-def test_forms_of_tails_change_one_by_one():
-    """They ask for a gain of 0.03 each, whatever the forms of hierarchies gain."""
-    curves = [FLAT, RISING[::-1], np.multiply(FLAT, 0.08), np.multiply(FLAT, 0.2)]
+def test_the_form_of_tails_changes_by_the_mean_of_the_unknown():
+    """The mean D of each unknown is lower by 0.03; forms of hierarchies gain more together."""
+    curves = [FLAT, FLAT, np.multiply(FLAT, -0.2), np.multiply(FLAT, 0.2)]
     window = jax.tree.map(lambda x: np.asarray(x)[None], moments(*curves))
     state = CentringChoice(window, jax.tree.map(np.zeros_like, window), np.zeros(1, np.int32))
     parts = [slice(0, 1), slice(1, 3), slice(3, 4)]
     with np.errstate(all="ignore"):
         after, c, _, changed, _ = state.judged(np.zeros((1, 4)), parts, np.array([FIRST]), tails=2)
-    assert changed.tolist() == [[False, True, False, True]]
-    assert c.tolist() == [[0.0, 1.0, 0.0, 0.7]]
+    assert changed.tolist() == [[False, True, True, True]]
+    assert c.tolist() == [[0.0, 0.7, 0.7, 0.7]]
     assert after.changed == FIRST
+    less = jax.tree.map(lambda x: np.asarray(x)[None], moments(np.multiply(FLAT, 0.1)))
+    with np.errstate(all="ignore"):
+        _, c, *_ = CentringChoice(less, jax.tree.map(np.zeros_like, less), np.zeros(1)).judged(
+            np.ones((1, 1)), [slice(0, 1)], np.array([FIRST]), tails=1
+        )
+    assert c.tolist() == [[1.0]]
 
 
 def test_forms_near_the_centred_one_are_avoided_where_the_posterior_has_a_neck():

@@ -9,7 +9,7 @@ product 1 is normal; the more curved the posterior is, the larger is the product
 which holds for every density). Draws, locations and scales give y and g for all values c of a grid
 in closed form. The running moments of each element are kept, and at some transitions each element
 takes the c with the least D, if all elements together gain enough by it. The forms of tails
-(`models.prior_tails`) are judged in the same way, one by one.
+(`models.prior_tails`) are judged in the same way, with one c for all elements of an unknown.
 
 Small scales are rare, and few draws of a warm-up are there, so D understates how slowly a sampler
 moves there. With the information h of the data about x, the width of y_c is
@@ -39,9 +39,9 @@ POOLED = 50.0  # draws at which the D of an element counts as much as the mean o
 NECK, SLIGHT = 2.0, 0.1  # D is raised by NECK c for each unit above SLIGHT
 REACH = 6.0  # standard deviations of log s from the mean to small scales
 NARROWER, SLIGHTLY = 2.0, 0.3  # D is raised by NARROWER for each unit of log width above SLIGHTLY
-MOST_INFORMED = 0.97  # the largest c*
+MOST_INFORMED = 0.99  # the largest c*
 GAIN = (0.3, 0.02)  # of the sum of D: at least this, and this for each element
-TAIL_GAIN = 0.03  # of D of an element whose form is that of its tails
+TAIL_GAIN = 0.03  # of the mean D of an unknown whose form is a form of tails
 
 
 class CentringChoice(NamedTuple):
@@ -74,7 +74,8 @@ class CentringChoice(NamedTuple):
         Returns the new state, the c of each element, its scale, whether it may have
         changed, and the least D of each element.
         """
-        chosen, scale, gains, least = best(joined(self.before, self.window), c, parts, alone)
+        moments = joined(self.before, self.window)
+        chosen, scale, gains, least = best(moments, c, parts, alone, tails)
         together = sum(part.stop - part.start for part in parts[: len(parts) - tails])
         gain = np.sum(gains[..., :together], -1, keepdims=True)
         enough = np.broadcast_to(gain > GAIN[0] + GAIN[1] * together, gains.shape).copy()
@@ -85,7 +86,7 @@ class CentringChoice(NamedTuple):
 
 
 def best(
-    moments: Moments, c: Any, parts: Sequence[slice], alone: Any = True
+    moments: Moments, c: Any, parts: Sequence[slice], alone: Any = True, tails: int = 0
 ) -> tuple[Any, Any, Any, Any]:
     """The c of each element with the least D.
 
@@ -97,6 +98,8 @@ def best(
     spread = spread.reshape(*spread.shape[:-2], 2, len(GRID), -1)
     divergence = 0.5 * np.sum(spread, -3)  # (..., grid, size)
     divergence = np.where(np.isfinite(divergence), divergence, np.inf)
+    # Elements with forms of their own would change them by chance, again and again.
+    divergence = _pooled(divergence, parts[len(parts) - tails :])
     weight = count / (count + POOLED)
     judged = weight * divergence + (1 - weight) * _pooled(divergence, parts)
     neck = np.maximum(judged[..., -1, :] - np.min(judged, -2) - SLIGHT, 0.0)

@@ -349,8 +349,14 @@ class Centring:
         if self.tails is None:
             return y, jnp.zeros((), y.dtype)
         evaluate(self.tails.nodes, environment)
-        level = self.tails.level
-        new, log_size = self.tails.spread(level.of(y), level.of(c), environment)
+        level, tails = self.tails.level, self.tails
+        z, c = level.of(y), level.of(c)
+        new, log_size = lax.cond(
+            jnp.any(c != 1.0),
+            lambda z: tails.spread(z, c, environment),
+            lambda z: (z, jnp.zeros((), z.dtype)),
+            z,
+        )
         return level.placed(new, y), log_size
 
     @cached_property
@@ -451,7 +457,13 @@ class Centring:
             level = self.tails.level
             evaluate(self.tails.nodes, environment)
             known = None if near is None else level.of(near)
-            z = self.tails.gathered(level.of(x), level.of(forms.c), environment, known)
+            tails, c = self.tails, level.of(forms.c)
+            z = lax.cond(
+                jnp.any(c != 1.0),
+                lambda x: tails.gathered(x, c, environment, known),
+                lambda x: x,
+                level.of(x),
+            )
             y = level.placed(z, y)
         return y
 

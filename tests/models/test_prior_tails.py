@@ -10,7 +10,7 @@ import kinetograph as kg
 from kinetograph.graph.precision import x64
 from kinetograph.models.bound_density import Position
 from kinetograph.models.centring import Centring, ChosenForms
-from kinetograph.models.prior_tails import FAMILIES, LARGEST_POWER
+from kinetograph.models.prior_tails import FAMILIES, LARGEST_POWER, MOST_ELEMENTS
 from kinetograph.results.chosen_forms import forms_text
 
 # Each family, with the powers of its density below and above; inf: no such tail.
@@ -193,6 +193,11 @@ def large_powers():
     return (kg.gamma(LARGEST_POWER + 0.5, 1, name="x"), kg.beta(9, 8, name="y"))
 
 
+def many():
+    x = kg.half_normal(1, shape=MOST_ELEMENTS + 1, name="x")
+    return x, kg.half_normal(kg.data(2.0), shape=MOST_ELEMENTS, name="y")
+
+
 def without_bounds():
     return kg.normal(0, 1, name="x"), kg.cauchy(0, 1, name="y")
 
@@ -209,6 +214,7 @@ def in_a_loop():
         (hierarchical, ["rate"]),
         (by_data, []),
         (large_powers, []),
+        (many, ["y"]),
         (without_bounds, []),
         (in_a_loop, ["x"]),
     ],

@@ -31,6 +31,7 @@ from .levels import Level, joined_runs
 __all__ = ["FAMILIES", "PriorTails", "prior_tails"]
 
 LARGEST_POWER = 3.0  # larger powers have tails like a normal's
+MOST_ELEMENTS = 1000  # of an unknown: the choice of a form takes time for each
 NEWTON_STEPS = 6  # five are enough for float64
 Parameters = Mapping[str, Any]
 
@@ -40,28 +41,55 @@ class _Tails(NamedTuple):
 
     below: str | float  # a number, or the name of a parameter; inf: no such tail
     above: str | float
-    centre: Callable[[Parameters], Any]
+    centre: Callable[[Any, Parameters], Any]  # of the module, NumPy's or JAX's, and the parameters
 
 
-def _log(name: str) -> Callable[[Parameters], Any]:
-    return lambda p: jnp.log(p[name])
+def _log(name: str) -> Callable[[Any, Parameters], Any]:
+    return lambda xp, p: xp.log(p[name])
 
 
 FAMILIES = {
     "half_normal": _Tails(1.0, inf, _log("sd")),
     "half_cauchy": _Tails(1.0, 1.0, _log("scale")),
     "half_student": _Tails(1.0, "df", _log("sigma")),
-    "exponential": _Tails(1.0, inf, lambda p: -jnp.log(p["rate"])),
-    "gamma": _Tails("alpha", inf, lambda p: jnp.log(p["alpha"] / p["rate"])),
+    "exponential": _Tails(1.0, inf, lambda xp, p: -xp.log(p["rate"])),
+    "gamma": _Tails("alpha", inf, lambda xp, p: xp.log(p["alpha"] / p["rate"])),
     "weibull": _Tails("alpha", inf, _log("scale")),
-    "inverse_gamma": _Tails(inf, "alpha", lambda p: jnp.log(p["beta"] / p["alpha"])),
-    "beta": _Tails("shape1", "shape2", lambda p: jnp.log(p["shape1"] / p["shape2"])),
-    "uniform": _Tails(1.0, 1.0, lambda _: 0.0),
+    "inverse_gamma": _Tails(inf, "alpha", lambda xp, p: xp.log(p["beta"] / p["alpha"])),
+    "beta": _Tails("shape1", "shape2", lambda xp, p: xp.log(p["shape1"] / p["shape2"])),
+    "uniform": _Tails(1.0, 1.0, lambda _, __: 0.0),
     "truncated(normal, lower)": _Tails(1.0, inf, _log("sd")),
     "truncated(student, lower)": _Tails(1.0, "df", _log("sigma")),
     "truncated(cauchy, lower)": _Tails(1.0, 1.0, _log("scale")),
-    "truncated(normal, lower, upper)": _Tails(1.0, 1.0, lambda _: 0.0),
+    "truncated(normal, lower, upper)": _Tails(1.0, 1.0, lambda _, __: 0.0),
 }
+
+
+class _Centre(NamedTuple):
+    """m of an unknown."""
+
+    of: Callable[[Any, Parameters], Any]
+    arguments: Mapping[str, Node]
+    unknown: Variable
+    known: np.ndarray | None  # for literals, which take no time in a program
+
+    def value(self, environment: Environment) -> Any:
+        """The vector of m of all elements."""
+        if self.known is not None:
+            return self.known
+        value = self.of(jnp, {name: environment[node] for name, node in self.arguments.items()})
+        value = jnp.where(jnp.isfinite(value), value, 0.0)
+        return jnp.broadcast_to(value, self.unknown.shape).reshape(-1)
+
+
+def _centre_of(unknown: Variable, family: _Tails, arguments: Mapping[str, Node]) -> _Centre:
+    values = {n: a.value for n, a in arguments.items() if isinstance(a, Data) and a.literal}
+    known = None
+    if len(values) == len(arguments):
+        value = np.asarray(family.centre(np, values))
+        value = np.where(np.isfinite(value), value, 0.0).astype(unknown.dtype)
+        known = np.broadcast_to(value, unknown.shape).reshape(-1)
+    return _Centre(family.centre, arguments, unknown, known)
 
 
 class PriorTails(NamedTuple):
@@ -70,20 +98,17 @@ class PriorTails(NamedTuple):
     level: Level
     below: np.ndarray  # p of each free number
     above: np.ndarray  # q
-    centres: tuple[tuple[Callable[[Parameters], Any], Mapping[str, Node]], ...]
+    centres: tuple["_Centre", ...]  # of each unknown
 
     @property
     def nodes(self) -> tuple[Node, ...]:
         """The nodes from which m is computed."""
-        return tuple(node for _, arguments in self.centres for node in arguments.values())
+        return tuple(n for c in self.centres if c.known is None for n in c.arguments.values())
 
     def _centre(self, environment: Environment) -> Any:
-        values = []
-        for unknown, (centre, arguments) in zip(self.level.unknowns, self.centres, strict=True):
-            value = centre({name: environment[node] for name, node in arguments.items()})
-            value = jnp.where(jnp.isfinite(value), value, 0.0)
-            values.append(jnp.broadcast_to(value, unknown.shape).reshape(-1))
-        return jnp.concatenate(values)
+        centres = [centre.value(environment) for centre in self.centres]
+        known = all(centre.known is not None for centre in self.centres)
+        return np.concatenate(centres) if known else jnp.concatenate(centres)
 
     def spread(self, z: Any, c: Any, environment: Environment) -> tuple[Any, Any]:
         """x of z, and the sum of log dx / dz."""
@@ -185,17 +210,16 @@ def prior_tails(
     sizes = tuple(places[unknown].stop - places[unknown].start for unknown in found)
     runs = joined_runs([places[unknown] for unknown in found])
     level = Level(tuple(found), sizes, runs, np.ones(sum(sizes)), ())
-    below, above = (
-        np.concatenate([np.broadcast_to(t[i], u.shape).reshape(-1) for u, t in found.items()])
-        for i in range(2)
-    )
-    return PriorTails(level, below, above, tuple(tails[2] for tails in found.values()))
+    below, above, centres = zip(*found.values(), strict=True)
+    return PriorTails(level, np.concatenate(below), np.concatenate(above), centres)
 
 
-def _tails_of(unknown: Variable) -> tuple[Any, Any, Any] | None:
-    """p, q, and m with its parameters."""
+def _tails_of(unknown: Variable) -> tuple[Any, Any, _Centre] | None:
+    """p, q and m."""
     distribution = unknown.distribution
     if not isinstance(distribution, Distribution) or distribution.family.key not in FAMILIES:
+        return None
+    if unknown.size > MOST_ELEMENTS:
         return None
     family = FAMILIES[distribution.family.key]
     arguments = {name: node for name, node in distribution.arguments.items() if name != "x"}
@@ -210,11 +234,11 @@ def _tails_of(unknown: Variable) -> tuple[Any, Any, Any] | None:
         if node is not None and not (isinstance(node, Data) and node.literal):
             return None  # other data would need another program
         value = np.asarray(power if node is None else node.value, float)
-        ends.append(np.where(value <= LARGEST_POWER, 1.0 / value, 0.0))
+        ends.append(np.where(value <= LARGEST_POWER, 1.0 / value, 0.0).astype(unknown.dtype))
     if not np.all(np.add(*ends) > 0):
         return None
-    below, above = (end.astype(unknown.dtype) for end in ends)
-    return below, above, (family.centre, arguments)
+    below, above = (np.broadcast_to(end, unknown.shape).reshape(-1) for end in ends)
+    return below, above, _centre_of(unknown, family, arguments)
 
 
 def _has_known_bounds(unknown: Variable) -> bool:

@@ -161,7 +161,7 @@ def test_the_forms_of_a_grid():
     with x64():
         value, gradient, _ = density.value_and_gradient(x)
         rows = np.asarray(
-            centring.forms(x, gradient, gradient, centring.written, density.data, grid)
+            centring.forms(x, gradient, x, gradient, centring.written, density.data, grid)
         )
         assert rows.shape == (2 * 3 + 1, len(centring.places))
         forms = rows[:-1].reshape(2, 3, -1)
@@ -241,9 +241,8 @@ def test_locations_and_scales_without_a_usable_value(build, names):
         value, gradient, _ = density.value_and_gradient(x)
         here, form = Position(x, value, gradient), moved._replace(forms=forms)
         there = form.into(here)
-        forms = centring.forms(
-            x, gradient, there.gradient, forms, density.data, np.array([0.0, 0.5, 1.0])
-        )
+        grid = np.array([0.0, 0.5, 1.0])
+        forms = centring.forms(x, gradient, *there[::2], forms, density.data, grid)
         return here, there, form.value_and_gradient(there.q)[:2], form.out_of(there), forms
 
     with x64():

@@ -242,11 +242,18 @@ class Centring:
         return dict(zip(unknowns, parts_of([u.size for u in unknowns]), strict=True))
 
     def forms(
-        self, x: Any, gradient: Any, slope: Any, forms: ChosenForms, data: Environment, grid: Any
+        self,
+        x: Any,
+        gradient: Any,
+        y: Any,
+        slope: Any,
+        forms: ChosenForms,
+        data: Environment,
+        grid: Any,
     ) -> Any:
         """Coordinates and slopes for each c, and logarithms of scales.
 
-        `slope` is the gradient in the coordinates of `forms`. The elements are those in `places`.
+        y and `slope` are in the coordinates of `forms`. The elements are those in `places`.
         The result has the shape (2 len(grid) + 1, elements).
         """
         every, rows = self._all, []
@@ -254,14 +261,13 @@ class Centring:
         if every.unknowns:
             m, log_s = self._at(x, data, None)
             stretch = jnp.exp(power(c, log_s, every.centred))
-            y = unshifted(every.of(x), c, m, log_s, every.centred)
-            rows += [jnp.concatenate([y, stretch * every.of(gradient), log_s[None]])]
+            shifted_y = unshifted(every.of(x), c, m, log_s, every.centred)
+            rows += [jnp.concatenate([shifted_y, stretch * every.of(gradient), log_s[None]])]
         if self.tails is not None:
             level, environment = self.tails.level, dict(data)
             evaluate(self.tails.nodes, environment)
-            of_tails = self.tails.forms(
-                level.of(x), level.of(slope), level.of(forms.c), c[:, 0], environment
-            )
+            each = map(level.of, (x, y, slope, forms.c))
+            of_tails = self.tails.forms(*each, c[:, 0], environment)
             rows += [jnp.pad(of_tails, ((0, 1), (0, 0)))]
         return jnp.concatenate(rows, 1)
 

@@ -241,9 +241,8 @@ class BlockSteps:
             done, phases = chain.transition, chain.phases
             forms = evidence = joint = None
             if warmup.parts:
-                slopes = position.gradient, sampled_position.gradient
-                used = ChosenForms.of(chain.hyper)
-                forms = centring.forms(position.q, *slopes, used, data, GRID)
+                points = *position[::2], *sampled_position[::2]
+                forms = centring.forms(*points, ChosenForms.of(chain.hyper), data, GRID)
             if warmup.vector_parts:
                 evidence = centring.evidence(*position[::2], *sampled_position[::2], data)
             if warmup.joint_places is not None:

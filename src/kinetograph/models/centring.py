@@ -266,8 +266,10 @@ class Centring:
         if self.tails is not None:
             level, environment = self.tails.level, dict(data)
             evaluate(self.tails.nodes, environment)
-            each = map(level.of, (x, y, slope, forms.c))
-            of_tails = self.tails.forms(*each, c[:, 0], environment)
+            free, moved, slopes = map(level.of, (x, y, slope))
+            of_tails = self.tails.forms(
+                free, moved, slopes, level.of(forms.c), c[:, 0], environment
+            )
             rows += [jnp.pad(of_tails, ((0, 1), (0, 0)))]
         return jnp.concatenate(rows, 1)
 

@@ -57,6 +57,16 @@ def test_falls_back_where_nothing_is_known():
     assert scale(one, 0.5).tolist() == [0.5, 0.5]
 
 
+def test_slopes_that_differ_by_rounding_tell_nothing():
+    """The slope of a Laplace law is constant on each side of its centre."""
+    draws = np.random.default_rng(5).normal(size=(8, 2))
+    slopes = np.nextafter(-1.0, np.resize([0.0, -2.0], 8))
+    assert np.ptp(slopes) > 0
+    got = scale(fed(draws, np.stack([slopes, -draws[:, 1]], -1)), 0.5)
+    assert got[0] == 0.5
+    assert got[1] == pytest.approx(1.0)
+
+
 def test_scales_out_of_range_are_not_taken():
     """Of coordinates whose draws or gradients do not vary, or hardly do."""
     x = np.array([1.0, 2.0, 4.0])

@@ -1,9 +1,13 @@
 """Windows of moments, and when the host judges them."""
 
+import re
+from pathlib import Path
+
 import jax
 import numpy as np
 import pytest
 
+from kinetograph.adaptation.schedule import Phases
 from kinetograph.adaptation.vector_choice import ROWS, VectorMoments
 from kinetograph.adaptation.windows import (
     EVERY,
@@ -12,6 +16,7 @@ from kinetograph.adaptation.windows import (
     added,
     is_judged,
     joined,
+    log_spreads,
     next_judged,
     where_chains,
 )
@@ -24,6 +29,18 @@ def filled(values):
     for value in values:
         moments = moments.add(value)
     return moments
+
+
+def test_the_spreads_of_stacked_chains():
+    """Slopes that differ by rounding only have no spread; draws may differ by little."""
+    rng = np.random.default_rng(2)
+    values = rng.normal(5, 2, (3, 30, 4, 2))  # chains, draws, rows, elements
+    close = 1.0 + 1e-15 * rng.integers(0, 2, (3, 30, 2))
+    values[..., 1, :] = values[..., 3, :] = close
+    stacked = jax.tree.map(lambda *x: np.stack(x), *map(filled, values))
+    expected = np.log(values.std(1, ddof=1))
+    expected[:, 3] = -np.inf
+    np.testing.assert_allclose(log_spreads(stacked, slice(2, None)), expected, rtol=0.1)
 
 
 @pytest.mark.parametrize("counts", [(7, 12), (0, 5), (5, 0), (0, 0), (1, 1)])
@@ -82,3 +99,12 @@ def test_trees_are_chosen_for_each_chain():
     found = where_chains(np.array([True, False, True]), new, old)
     np.testing.assert_array_equal(found["b"], [1, 0, 1])
     np.testing.assert_array_equal(found["a"].sum((1, 2)), [4, 0, 4])
+
+
+def test_the_shortest_warm_up_that_changes_forms():
+    """The number in the docs."""
+    text = (Path(__file__).parents[2] / "docs" / "how-a-run-works.md").read_text()
+    (number,) = re.findall(r"fewer than (\d+) transitions changes no form", text)
+    late = {length: int(Phases.of(length, 0).late) for length in range(300)}
+    judged = [n for n, end in late.items() if any(is_judged(i, end) for i in range(end))]
+    assert judged == list(range(int(number), 300))

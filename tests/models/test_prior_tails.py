@@ -139,7 +139,8 @@ def test_tails_of_the_map():
             np.testing.assert_allclose(x, expected, rtol=1e-3)
 
 
-def test_positions_go_into_coordinates_and_back():
+@pytest.mark.parametrize("temperature", [1.0, 3.0])
+def test_positions_go_into_coordinates_and_back(temperature):
     def build():
         sd, share = kg.half_normal(2, shape=2), kg.beta(0.5, 0.5)
         theta = kg.normal(share, sd[0], shape=3)
@@ -148,6 +149,7 @@ def test_positions_go_into_coordinates_and_back():
 
     c = np.array([0.0, 0.4, 0.0, 0.0, 0.5, 1.0])
     density, moved = bound(build, c)
+    moved = moved._replace(temperature=temperature)
     rng = np.random.default_rng(2)
     with x64():
         for scale in (2.0, 1.0):
@@ -163,7 +165,9 @@ def test_positions_go_into_coordinates_and_back():
             np.testing.assert_allclose(here.gradient, gradient, rtol=1e-6, atol=1e-8)
         grid = np.array([0.0, 0.4, 1.0])
         rows = np.asarray(
-            moved.centring.forms(x, gradient, *there[::2], moved.forms, density.data, grid)
+            moved.centring.forms(
+                x, gradient, *there[::2], moved.forms, density.data, grid, temperature
+            )
         )
         place = list(moved.centring.places).index(1)  # the second standard deviation
         np.testing.assert_allclose(rows[1, place], there.q[1], rtol=1e-9)

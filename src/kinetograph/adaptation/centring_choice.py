@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.moments import Moments
-from .windows import added, blank, joined
+from .windows import added, blank, joined, log_spreads
 
 __all__ = ["GRID", "CentringChoice"]
 
@@ -93,17 +93,16 @@ def best(
     Chains may be stacked. Also returns the scale, the gain and D of each element there.
     """
     count = np.asarray(moments.count)[..., None, None]
-    variance = moments.squares / np.maximum(count - 1, 1)
-    spread = np.log(variance[..., :-1, :])
-    spread = spread.reshape(*spread.shape[:-2], 2, len(GRID), -1)
-    divergence = 0.5 * np.sum(spread, -3)  # (..., grid, size)
+    spreads = log_spreads(moments, slice(len(GRID), -1))
+    spread = spreads[..., :-1, :].reshape(*spreads.shape[:-2], 2, len(GRID), -1)
+    divergence = np.sum(spread, -3)  # (..., grid, size)
     divergence = np.where(np.isfinite(divergence), divergence, np.inf)
     # Elements with forms of their own would change them by chance, again and again.
     divergence = _pooled(divergence, parts[len(parts) - tails :])
     weight = count / (count + POOLED)
     judged = weight * divergence + (1 - weight) * _pooled(divergence, parts)
     neck = np.maximum(judged[..., -1, :] - np.min(judged, -2) - SLIGHT, 0.0)
-    narrower = _narrower(GRID[np.argmin(judged, -2)], np.sqrt(variance[..., -1, :]))
+    narrower = _narrower(GRID[np.argmin(judged, -2)], np.exp(spreads[..., -1, :]))
     judged = judged + NECK * GRID[:, None] * neck[..., None, :]
     judged = judged + NARROWER * np.maximum(narrower - SLIGHTLY, 0.0)
     place = np.argmin(judged, -2)
@@ -112,7 +111,7 @@ def best(
     gains = _row(divergence, now) - least
     has_moved = np.isfinite(gains) & alone  # not for an element that has not moved
     chosen = np.where(has_moved, GRID[place], c).astype(c.dtype)
-    scale = np.exp(0.25 * _row(spread[..., 0, :, :] - spread[..., 1, :, :], place)).astype(c.dtype)
+    scale = np.exp(0.5 * _row(spread[..., 0, :, :] - spread[..., 1, :, :], place)).astype(c.dtype)
     return chosen, scale, np.where(has_moved, gains, 0.0), least
 
 

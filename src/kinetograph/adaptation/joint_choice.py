@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.moments import Moments
-from .windows import EVERY, FIRST, added, blank, joined, where_chains
+from .windows import EVERY, FIRST, added, blank, joined, log_spreads, where_chains
 
 __all__ = ["LEAST", "MANY", "UNUSED", "WANTED", "JointChoice"]
 
@@ -93,8 +93,7 @@ class JointChoice(NamedTuple):
 
 def divergences(moments: Moments) -> tuple[Any, Any, Any]:
     """D as written, D in use, and a scale as written."""
-    count = np.asarray(moments.count)[..., None, None]
-    spread = 0.5 * np.log(moments.squares / np.maximum(count - 1, 1))
+    spread = log_spreads(moments, slice(1, None, 2))
     x, x_slope, y, y_slope = (spread[..., i, :] for i in range(ROWS))
     return x + x_slope, y + y_slope, np.exp(0.5 * (x - x_slope))
 

@@ -21,6 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..kernels.moments import Moments
+from .windows import varies
 
 __all__ = ["FisherMetric", "first_scale"]
 
@@ -61,6 +62,7 @@ class FisherMetric(NamedTuple):
         scale = jnp.sqrt(jnp.sqrt(var_q / var_gradient))
         # With one draw both variances are 0 and the scale is NaN.
         usable = (scale > SMALLEST) & (scale < LARGEST)
+        usable &= varies(self.current.count, self.current.mean[1], var_gradient)
         return jnp.where(usable, scale, fallback)
 
     def scale(self, before: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.moments import Moments
-from .windows import added, aligned, blank, fractions, joined, where_chains
+from .windows import added, aligned, blank, fractions, joined, log_spreads, where_chains
 
 __all__ = ["VectorChoice"]
 
@@ -70,8 +70,7 @@ class VectorMoments(NamedTuple):
         These are D as written, D in the coordinates in use, and the scale of each element as
         written.
         """
-        count = np.asarray(self.each.count)[..., None, None]
-        spread = 0.5 * np.log(self.each.squares / np.maximum(count - 1, 1))
+        spread = log_spreads(self.each, slice(3, None, 2))
         written, used = (_mean(spread[..., i, :] + spread[..., i + 1, :], parts) for i in (2, 4))
         return written, used, np.exp(0.5 * (spread[..., 2, :] - spread[..., 3, :]))
 

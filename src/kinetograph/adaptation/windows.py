@@ -21,7 +21,9 @@ __all__ = [
     "fractions",
     "is_judged",
     "joined",
+    "log_spreads",
     "next_judged",
+    "varies",
     "where_chains",
 ]
 
@@ -45,6 +47,29 @@ def joined(a: Moments, b: Moments) -> Moments:
     change = b.mean - a.mean
     squares = a.squares + b.squares + weight * change**2
     return Moments(count, a.mean + part * change, squares)
+
+
+def varies(count: Any, mean: Any, squares: Any) -> Any:
+    """Whether slopes differ by more than rounding.
+
+    The slope of a Laplace law is constant on each side of its centre, so that draws of one side
+    tell nothing about the width.
+    """
+    return squares > np.finfo(squares.dtype).eps * count * mean**2
+
+
+def log_spreads(moments: Moments, slopes: slice) -> Any:
+    """The logarithms of the standard deviations of rows, of stacked chains.
+
+    They are -inf for values that have not changed. `slopes` are the rows of slopes.
+    """
+    count = np.asarray(moments.count)[..., None, None]
+    with np.errstate(divide="ignore"):
+        spread = 0.5 * np.log(moments.squares / np.maximum(count - 1, 1))
+    every = np.zeros(spread.shape[-2], bool)
+    every[slopes] = True
+    constant = ~varies(count, moments.mean, moments.squares) & every[:, None]
+    return np.where(constant, -np.inf, spread)
 
 
 def fractions(a: Any, b: Any) -> tuple[Any, Any]:

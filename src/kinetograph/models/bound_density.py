@@ -36,7 +36,9 @@ class BoundDensity(NamedTuple):
     Points may have a leading axis of walkers. `trips` are the reports on the model's loops so far,
     which a kernel passes through its own loops; they are empty for models without loops. With a
     `batch`, `rows` are the rows of the data that are used; None: all rows. With a `centring`,
-    points are in its coordinates for `forms`. With `blocks`, devices share the rows.
+    points are in its coordinates for `forms`, and log densities there have the log Jacobian of the
+    coordinates times `temperature`: a sampler of exp(log density / temperature) then has the same
+    law in all coordinates. With `blocks`, devices share the rows.
     """
 
     density: Density
@@ -46,6 +48,7 @@ class BoundDensity(NamedTuple):
     rows: Any = None
     centring: Centring | None = None
     forms: ChosenForms | None = None
+    temperature: Any = 1.0
     blocks: BoundBlocks | None = None
 
     def into(self, position: Position) -> Position:
@@ -81,7 +84,8 @@ class BoundDensity(NamedTuple):
     def _forward(self, y: Any) -> Any:
         assert self.centring is not None
         assert self.forms is not None
-        return self.centring.forward(y, self.forms, self.data)
+        x, log_jacobian = self.centring.forward(y, self.forms, self.data)
+        return x, self.temperature * log_jacobian
 
     @property
     def loops(self) -> tuple[Looping, ...]:

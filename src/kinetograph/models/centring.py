@@ -250,10 +250,12 @@ class Centring:
         forms: ChosenForms,
         data: Environment,
         grid: Any,
+        temperature: Any = 1.0,
     ) -> Any:
         """Coordinates and slopes for each c, and logarithms of scales.
 
-        y and `slope` are in the coordinates of `forms`. The elements are those in `places`.
+        y and `slope` are in the coordinates of `forms`, and `slope` is that of a log density with
+        `temperature` times the log Jacobian. The elements are those in `places`.
         The result has the shape (2 len(grid) + 1, elements).
         """
         every, rows = self._all, []
@@ -268,7 +270,7 @@ class Centring:
             evaluate(self.tails.nodes, environment)
             free, moved, slopes = map(level.of, (x, y, slope))
             of_tails = self.tails.forms(
-                free, moved, slopes, level.of(forms.c), c[:, 0], environment
+                free, moved, slopes, level.of(forms.c), c[:, 0], temperature, environment
             )
             rows += [jnp.pad(of_tails, ((0, 1), (0, 0)))]
         return jnp.concatenate(rows, 1)

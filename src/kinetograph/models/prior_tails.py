@@ -132,17 +132,27 @@ class PriorTails(NamedTuple):
         there = c * z + (1.0 - c) * self._distance(w, sinh, down, up)
         return z + (distance - there) / (c + (1.0 - c) * self._slope(down, up))
 
-    def forms(self, x: Any, z: Any, slope: Any, c: Any, grid: Any, environment: Environment) -> Any:
+    def forms(
+        self,
+        x: Any,
+        z: Any,
+        slope: Any,
+        c: Any,
+        grid: Any,
+        temperature: Any,
+        environment: Environment,
+    ) -> Any:
         """Coordinates and slopes for each c of a grid, (2 len(grid), elements).
 
-        z and `slope` are in the coordinates of c, in which other unknowns do not depend on x.
+        z and `slope` are in the coordinates of c, in which other unknowns do not depend on x. The
+        log Jacobian counts `temperature` times.
         """
         stretch, bend = self._derivatives(z, c)
-        gradient = (slope - bend) / stretch
+        gradient = (slope - temperature * bend) / stretch
         every = grid[:, None]
         z = self.gathered(x, every, environment)
         stretch, bend = self._derivatives(z, every)
-        return jnp.concatenate([z, stretch * gradient + bend])
+        return jnp.concatenate([z, stretch * gradient + temperature * bend])
 
     def _derivatives(self, z: Any, c: Any) -> tuple[Any, Any]:
         """dx / dz and its logarithmic derivative."""

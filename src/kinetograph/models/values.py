@@ -93,4 +93,6 @@ def _numbers(name: str, value: Any, node: Variable) -> np.ndarray:
 def outside_support(name: str, node: Variable, value: np.ndarray, more: str = "") -> ValueError:
     """The error for a value outside of its unknown's support."""
     got = np.array2string(value, threshold=6) if np.ndim(value) else f"{value:g}"
-    return ValueError(f"{name}: must be {node.support.describe()}, got {got}{place_text()}{more}")
+    finite = "" if np.all(np.isfinite(value)) else " and finite"
+    needed = f"{node.support.describe()}{finite}"
+    return ValueError(f"{name}: must be {needed}, got {got}{place_text()}{more}")

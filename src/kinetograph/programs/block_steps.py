@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 __all__ = ["BatchSteps", "BlockSteps", "chosen"]
 
 
+def _temperature(chain: ChainState) -> Any:
+    return 1.0 / chain.hyper["inverse_temperature"]
+
+
 class _Outputs(NamedTuple):
     """The values that a block computes from its draws after the loop."""
 
@@ -57,7 +61,9 @@ class BlockSteps:
             density = density._replace(rows=batch.rows_of(*noise))
         if self.program.centring is not None:
             forms = ChosenForms.of(chain.hyper)
-            density = density._replace(centring=self.program.centring, forms=forms)
+            density = density._replace(
+                centring=self.program.centring, forms=forms, temperature=_temperature(chain)
+            )
         return Moment(chain.hyper, noise, density, drawn)
 
     def draw(self, chain: ChainState, count: int) -> Sequence[Any]:
@@ -242,7 +248,9 @@ class BlockSteps:
             forms = evidence = joint = None
             if warmup.parts:
                 points = *position[::2], *sampled_position[::2]
-                forms = centring.forms(*points, ChosenForms.of(chain.hyper), data, GRID)
+                forms = centring.forms(
+                    *points, ChosenForms.of(chain.hyper), data, GRID, _temperature(chain)
+                )
             if warmup.vector_parts:
                 evidence = centring.evidence(*position[::2], *sampled_position[::2], data)
             if warmup.joint_places is not None:

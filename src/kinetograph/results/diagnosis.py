@@ -36,7 +36,7 @@ def diagnose(tree: Any, *, forms: bool = False) -> list[Advice]:
     tree
         Results of `kg.mcmc`.
     forms
-        Also tell the forms of hierarchical unknowns that warm-up has chosen: an entry of the kind
+        Also tell the coordinates of unknowns that warm-up has chosen: an entry of the kind
         "forms", which is not a problem.
 
     Returns
@@ -58,7 +58,8 @@ def diagnose(tree: Any, *, forms: bool = False) -> list[Advice]:
     check_tree(tree, "diagnose")
     chosen = [*chosen_forms(tree).values(), *chosen_precisions(tree).values()] if forms else []
     chosen += [c for c in chosen_tails(tree).values() if np.any(c < 1)] if forms else []
-    text = f"warm-up chose these forms (c = 1: centred, 0: non-centred): {forms_text(tree)}"
+    legend = " (c = 1: centred, 0: non-centred)" if chosen_forms(tree) else ""
+    text = f"warm-up chose these forms{legend}: {forms_text(tree)}"
     about_forms = [Advice("forms", sum(values.shape[1] for values in chosen), text)]
     return (about_forms if chosen else []) + findings(tree)
 

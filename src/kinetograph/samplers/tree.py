@@ -120,7 +120,11 @@ class NutsKernel(TransitionKernel):
         Statistic("tree_depth", int, "number of doublings"),
         Statistic("reached_max_treedepth", bool, "whether the tree has max_depth doublings"),
         Statistic("diverging", bool, "whether the energy error passed the threshold"),
-        Statistic("energy", float, "Hamiltonian of the new position with its momentum"),
+        Statistic(
+            "energy",
+            float,
+            "Hamiltonian of the new position with its momentum, in the sampler's coordinates",
+        ),
         Statistic("energy_error", float, "energy of the new position minus that of the start"),
     )
 

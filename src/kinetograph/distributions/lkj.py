@@ -8,7 +8,7 @@ import numpy as np
 from ..bits.source import Source
 from ..graph.errors import ShapeError
 from ..graph.numerics.gammas import gammaln
-from ..graph.operations.linear_algebra import small_cholesky
+from ..graph.numerics.small_matrices import small_cholesky
 from ..graph.source import place_text
 from ..graph.value_texts import shown
 from .declaration import Chosen, declared

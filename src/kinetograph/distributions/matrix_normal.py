@@ -9,7 +9,7 @@ from ..bits.source import Source
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
-from ..graph.operations.linear_algebra import triangular_solve
+from ..graph.numerics.small_matrices import triangular_solve
 from ..graph.operations.operands import as_node
 from ..graph.source import place_text
 from .covariances import factor_of

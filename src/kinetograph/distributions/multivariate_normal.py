@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..bits.source import Source
-from ..graph.operations.linear_algebra import triangular_solve
+from ..graph.numerics.small_matrices import triangular_solve
 from .covariances import factor_of, mean_of
 from .declaration import Chosen, declared
 from .family import Family

@@ -8,7 +8,7 @@ import numpy as np
 from ..bits.source import Source
 from ..graph.node import Data, Node
 from ..graph.numerics.gammas import gammaln
-from ..graph.operations.linear_algebra import small_cholesky, triangular_solve
+from ..graph.numerics.small_matrices import small_cholesky, triangular_solve
 from ..graph.source import place_text
 from .cauchy import LOG_PI
 from .covariances import factor_of

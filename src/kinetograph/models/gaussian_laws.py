@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jax import lax
 
-from ..graph.operations.linear_algebra import small_cholesky
+from ..graph.numerics.small_matrices import small_cholesky, vector_solve
 from .markov_smoother import from_normal, to_normal
 
 __all__ = ["DenseLaw", "ElementwiseLaw", "MarkovLaw", "StepLaw"]
@@ -62,7 +62,7 @@ class DenseLaw(_LinearMap):
     def spread(self, u: Any, h: Any, r: Any) -> tuple[Any, Any]:
         """The unknown of u, with the logarithm of the Jacobian."""
         root, shift = self._posterior(h, r)
-        z = _solved(root, shift + u, transposed=True)
+        z = vector_solve(root, shift + u, transposed=True)
         log_size = -_log_diagonal(root, u)
         if self.standard:
             return z, log_size
@@ -77,14 +77,14 @@ class DenseLaw(_LinearMap):
         return self.mean + _times(self.factor, z)
 
     def _to_numbers(self, x: Any) -> Any:
-        return _solved(self.factor, x - self.mean)
+        return vector_solve(self.factor, x - self.mean)
 
     def _posterior(self, h: Any, r: Any) -> tuple[Any, Any]:
         """The Cholesky factor R of P, and R^-1 A'(r - h m)."""
         weighted = self.factor * jnp.sqrt(h)[..., None]
         identity = jnp.eye(h.shape[-1], dtype=h.dtype)
         root = small_cholesky(jnp.matmul(weighted.mT, weighted) + identity)
-        return root, _solved(root, _times(self.factor.mT, r - h * self.mean))
+        return root, vector_solve(root, _times(self.factor.mT, r - h * self.mean))
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,14 +209,6 @@ class StepLaw(NamedTuple):
 
 def _times(matrix: Any, vector: Any) -> Any:
     return jnp.matmul(matrix, vector[..., None])[..., 0]
-
-
-def _solved(lower: Any, right: Any, *, transposed: bool = False) -> Any:
-    """The solution y of L y = right, or with L transposed."""
-    lower = jnp.broadcast_to(lower, (*right.shape, right.shape[-1]))
-    return lax.linalg.triangular_solve(
-        lower, right[..., None], left_side=True, lower=True, transpose_a=transposed
-    )[..., 0]
 
 
 def _log_diagonal(lower: Any, vectors: Any) -> Any:

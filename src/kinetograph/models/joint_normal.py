@@ -19,7 +19,6 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.linalg import block_diag
@@ -27,7 +26,7 @@ from jax.scipy.linalg import block_diag
 from ..distributions.variable import Variable
 from ..graph.lower import Environment
 from ..graph.node import Node
-from ..graph.operations.linear_algebra import small_cholesky, triangular_solve
+from ..graph.numerics.small_matrices import small_cholesky, triangular_solve, vector_solve
 
 if TYPE_CHECKING:
     pass
@@ -93,7 +92,7 @@ class JointNormal:
         """The unknowns of u, with the logarithm of the Jacobian."""
         mean, factor = self.law(environment)
         root, shift = _posterior(mean, factor, information)
-        z = _solved(root, shift + u, transposed=True)
+        z = vector_solve(root, shift + u, transposed=True)
         log_size = -jnp.sum(jnp.log(jnp.diagonal(root)))
         diagonal = factor if factor.ndim == 1 else jnp.diagonal(factor)
         by_value = jnp.where(self.standard, 1.0, _usable(diagonal))
@@ -133,7 +132,7 @@ class JointNormal:
             return jnp.where(self.standard, x, (x - mean) / _usable(factor))
         identity = jnp.eye(self.size, dtype=x.dtype)
         units = jnp.where(self.standard[:, None], identity, factor)  # members do not mix
-        return _solved(units, jnp.where(self.standard, x, x - mean))
+        return vector_solve(units, jnp.where(self.standard, x, x - mean))
 
 
 def _usable(scale: Any) -> Any:
@@ -142,14 +141,6 @@ def _usable(scale: Any) -> Any:
 
 def _times(factor: Any, vector: Any) -> Any:
     return factor * vector if factor.ndim == 1 else factor @ vector
-
-
-def _solved(lower: Any, right: Any, *, transposed: bool = False) -> Any:
-    if transposed:
-        return jax.lax.linalg.triangular_solve(
-            lower, right[:, None], left_side=True, lower=True, transpose_a=True
-        )[:, 0]
-    return triangular_solve(lower, right[:, None])[:, 0]
 
 
 def _posterior(mean: Any, factor: Any, information: Any) -> tuple[Any, Any]:
@@ -163,4 +154,4 @@ def _posterior(mean: Any, factor: Any, information: Any) -> tuple[Any, Any]:
         precision = identity + factor.T @ g @ factor
         right = factor.T @ (v - g @ mean)
     root = small_cholesky(precision)
-    return root, _solved(root, right)
+    return root, vector_solve(root, right)

@@ -19,7 +19,7 @@ from ..distributions.multivariate_normal import log_diagonal
 from ..distributions.normal import HALF_LOG_2PI
 from ..graph.node import Apply, Data, Node, Operation, ancestors
 from ..graph.numerics.gammas import log_rising
-from ..graph.operations.linear_algebra import triangular_solve
+from ..graph.numerics.small_matrices import triangular_solve
 
 __all__ = ["observed_alone", "with_observed"]
 

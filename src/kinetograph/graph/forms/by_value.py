@@ -18,8 +18,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..node import Apply, FormOf, Node, Operation, ancestors, sources, within
+from ..numerics.small_matrices import small_cholesky
 from ..operations.elementwise import elementwise
-from ..operations.linear_algebra import CHOLESKY, small_cholesky
+from ..operations.linear_algebra import CHOLESKY
 
 __all__ = ["FormByValue", "form_of_value", "forms_by_value"]
 

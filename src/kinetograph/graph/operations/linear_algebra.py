@@ -15,6 +15,7 @@ from ..forms.representations import Form, register, represent
 from ..messages import describe, describe_operands
 from ..node import FORM, Apply, Data, Node, Operation
 from ..numerics.determinants import determinant
+from ..numerics.small_matrices import small_cholesky
 from ..precision import common_dtype, x64
 from .elementwise import ELEMENTWISE, astype, floating, times
 from .indexing import RAVEL, SLICE, ravel
@@ -26,54 +27,9 @@ __all__ = [
     "cholesky",
     "einsum",
     "matmul",
-    "small_cholesky",
     "solve",
     "solve_triangular",
-    "triangular_solve",
 ]
-
-# Up to this size factorisations and solutions are written out as plain arithmetic, because a call
-# of the linear algebra library would prevent XLA from compiling a loop into one function.
-SMALL = 6
-
-
-def small_cholesky(a: Any) -> Any:
-    """The lower Cholesky factor, written out for small matrices.
-
-    Only the lower triangle of the matrix is read.
-    """
-    n = a.shape[-1]
-    if n == 0:
-        return a
-    if n > SMALL:
-        full_matrix = jnp.tril(a) + jnp.swapaxes(jnp.tril(a, -1), -1, -2)
-        return jax.lax.linalg.cholesky(full_matrix, symmetrize_input=False)
-    rows: list[list[Any]] = [[None] * n for _ in range(n)]
-    zero = jnp.zeros(a.shape[:-2], a.dtype)
-    for i in range(n):
-        for j in range(i + 1):
-            difference = a[..., i, j] - sum((rows[i][k] * rows[j][k] for k in range(j)), start=zero)
-            rows[i][j] = jnp.sqrt(difference) if i == j else difference / rows[j][j]
-    filled = [jnp.stack([zero if e is None else e for e in row], -1) for row in rows]
-    return jnp.stack(filled, -2)
-
-
-def triangular_solve(a: Any, b: Any) -> Any:
-    """Solve a @ x = b for lower triangular a.
-
-    The solution is written out for small matrices.
-    """
-    n = a.shape[-1]
-    if n == 0 or n > SMALL:
-        return _triangular(a, b, lower=True, trans=0, unit_diagonal=False)
-    rows: list[Any] = []
-    for i in range(n):
-        right_side = b[..., i, :]
-        for k in range(i):
-            right_side = right_side - a[..., i, k, None] * rows[k]
-        rows.append(right_side / a[..., i, i, None])
-    return jnp.stack(rows, -2)
-
 
 MATMUL = Operation("matmul", jnp.matmul, "@")
 CHOLESKY = Operation("cholesky", small_cholesky)

@@ -9,7 +9,7 @@ from scipy.optimize import approx_fprime
 import kinetograph as kg
 from kinetograph.graph.precision import x64
 from kinetograph.models.bound_density import Position
-from kinetograph.models.centring import DEEPEST, Centring, ChosenForms
+from kinetograph.models.centring import Centring, ChosenForms
 
 
 def centred():
@@ -184,19 +184,6 @@ def test_the_forms_of_a_grid():
         )
 
 
-def test_products_that_would_be_circular_or_do_not_fit_are_left_as_written():
-    def build():
-        a, b = kg.normal(0, 1, shape=2), kg.normal(0, 1, shape=2)
-        one = kg.exp(b) * a
-        z = kg.normal(0, 1)
-        other = kg.exp(a) * b + kg.exp(a) * z
-        kg.observe([0.0, 1.0], kg.normal(one + other, 1))
-        return a, b, z
-
-    model = kg.model(build)
-    assert [model.name(v) for v in Centring(model).shifts] == ["b"]
-
-
 def with_zeros():
     """Scales that are 0 in places, and a location that is infinite where it is not used."""
     mu, tau = kg.normal(0, 1), kg.half_normal(1)
@@ -267,16 +254,3 @@ def test_a_model_with_a_fixed_scale(tau):
     with x64():
         y = centring.inverse(x, ChosenForms(c), model.bind().data)
     np.testing.assert_allclose(y, [2, -1 / tau, 1, 3], rtol=1e-11)
-
-
-def test_deep_chains_stay_as_written_below_the_first_levels():
-    def build():
-        scale, x = kg.half_normal(1), [kg.normal(0, 1, name="x0")]
-        for i in range(1, 40):
-            x.append(kg.student(4, x[-1], scale, name=f"x{i}"))
-        kg.observe(1.0, kg.normal(x[-1], 1))
-        return scale, *x
-
-    model = kg.model(build)
-    names = [model.name(unknown) for unknown in Centring(model).shifts]
-    assert names == [f"x{i}" for i in range(1, 1 + DEEPEST)]

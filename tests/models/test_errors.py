@@ -456,6 +456,8 @@ def test_values():
         m.untransform({**good, "b": [0.2, 0.3, 0.5]})
     with refused(ValueError, "a: must be at least 0, got -1 (test"):
         m.untransform({**good, "a": -1.0})
+    with refused(ValueError, "a: must be at least 0 and finite, got inf (test"):
+        m.untransform({**good, "a": np.inf})
     with refused(ValueError, "; values on a bound have no free"):
         m.untransform({**good, "a": 0.0})
     with refused(ValueError, "b: must be positive with sum 1 along the last axis, got [0.5 0.6]"):

@@ -263,6 +263,9 @@ def test_warm_up_chooses_the_tails():
     assert "sd: normal tails" in forms_text(tree)
     (advice,) = [a for a in kg.diagnose(tree, forms=True) if a.kind == "forms"]
     assert "sd: normal tails" in advice.message
+    alone = kg.mcmc(kg.model(kg.half_normal(1, name="x")), seed=1, progress=False)
+    (advice,) = [a for a in kg.diagnose(alone, forms=True) if a.kind == "forms"]
+    assert advice.message == "warm-up chose these forms: x: normal tails"
     tree = kg.mcmc(kg.model(well_known), seed=1, progress=False)
     np.testing.assert_array_equal(tree["sampler_state"]["hyper_centring"], 1.0)
     assert not kg.diagnose(tree, forms=True)

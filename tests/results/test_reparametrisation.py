@@ -113,7 +113,8 @@ def test_forms_that_warm_up_has_chosen_are_not_advised():
     assert remedy(tree) == "Use tighter priors, or"
     first, *_ = kg.diagnose(tree, forms=True)
     assert (first.kind, first.count) == ("forms", 3)
-    assert first.message.endswith("theta: centred")  # the warm-up was too short for a choice
+    # The warm-up was too short for a choice.
+    assert first.message.endswith("(c = 1: centred, 0: non-centred): theta: centred")
     assert "theta: centred" in kg.report(tree).html
     assert "forms" not in {each.kind for each in kg.diagnose(tree)}
 

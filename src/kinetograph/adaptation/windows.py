@@ -61,15 +61,16 @@ def varies(count: Any, mean: Any, squares: Any) -> Any:
 def log_spreads(moments: Moments, slopes: slice) -> Any:
     """The logarithms of the standard deviations of rows, of stacked chains.
 
-    They are -inf for values that have not changed. `slopes` are the rows of slopes.
+    They are -inf for values that have not changed, and for slopes that differ by rounding only.
+    `slopes` are the rows of slopes.
     """
     count = np.asarray(moments.count)[..., None, None]
     with np.errstate(divide="ignore"):
         spread = 0.5 * np.log(moments.squares / np.maximum(count - 1, 1))
-    every = np.zeros(spread.shape[-2], bool)
-    every[slopes] = True
-    constant = ~varies(count, moments.mean, moments.squares) & every[:, None]
-    return np.where(constant, -np.inf, spread)
+    is_slope = np.zeros((spread.shape[-2], 1), bool)
+    is_slope[slopes] = True
+    is_constant = is_slope & ~varies(count, moments.mean, moments.squares)
+    return np.where(is_constant, -np.inf, spread)
 
 
 def fractions(a: Any, b: Any) -> tuple[Any, Any]:

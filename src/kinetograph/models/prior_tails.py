@@ -149,9 +149,9 @@ class PriorTails(NamedTuple):
         """
         stretch, bend = self._derivatives(z, c)
         gradient = (slope - temperature * bend) / stretch
-        every = grid[:, None]
-        z = self.gathered(x, every, environment)
-        stretch, bend = self._derivatives(z, every)
+        each_c = grid[:, None]
+        z = self.gathered(x, each_c, environment)
+        stretch, bend = self._derivatives(z, each_c)
         return jnp.concatenate([z, stretch * gradient + temperature * bend])
 
     def _derivatives(self, z: Any, c: Any) -> tuple[Any, Any]:
